@@ -51,7 +51,6 @@ using FieldPairs = std::vector<std::pair<std::string, std::string>>;
 using FieldValue = std::variant<std::monostate, bool, std::int64_t, std::string, std::vector<std::string>, FieldPairs>;
 
 class FieldTable;
-class JsonWriter;
 
 inline constexpr std::int64_t kNoFieldMax = std::numeric_limits<std::int64_t>::max();
 
@@ -71,6 +70,7 @@ struct Field {
     std::string_view code = "out_of_range";  // of the error for a value outside of the range
     std::span<const std::string_view> words{};
     bool is_required = false;
+    bool is_answer = false;      // of a resource that is only shown, and written by its own code
     bool omits_default = false;  // responses omit a word that is the first one
     std::string_view schema{};   // what the schema has beside what follows from the kind, as JSON
     std::string_view option{};   // of the command line, if the rule of option_of() gives a clumsy one; "-": none
@@ -78,8 +78,6 @@ struct Field {
     FieldValue (*get)(const void* resource) = nullptr;
     // False if the value does not fit; nothing: its default. Null: the member is read by its own code.
     bool (*set)(void* resource, FieldValue&& value) = nullptr;
-    // Writes the member of a resource that is only shown, unless it is absent.
-    void (*show)(JsonWriter& json, const void* resource) = nullptr;
     // For objects.
     const FieldTable& (*table)() = nullptr;
     const void* (*look)(const void* resource) = nullptr;  // null if it is absent
@@ -381,11 +379,11 @@ constexpr Field read_by_hand(Field row) {
     row.set = nullptr;
     return row;
 }
-// A member of a resource that is only shown.
-constexpr Field shown(FieldKind kind, std::string_view path, std::string_view sentence,
-                      void (*show)(JsonWriter& json, const void* resource), Field more = {}) {
-    more.show = show;
-    return by_hand(kind, path, sentence, more);
+// A member of a resource that is only shown, which its own code writes.
+constexpr Field shown(FieldKind kind, std::string_view path, std::string_view schema, std::string_view page = {}) {
+    Field row = by_hand(kind, path, {}, {.page = page, .schema = schema});
+    row.is_answer = true;
+    return row;
 }
 
 // In the log only.

@@ -12,7 +12,9 @@ inline std::string member_table(const FieldTable& table, std::string_view headin
     std::string page = "\n\n| " + std::string(heading) + " | |\n|---|---|\n";
     for (const Field& row : table.rows()) {
         if (row.page.empty()) continue;
-        page.append("| `").append(row.path).append("` | ").append(row.page).append(" |\n");
+        page.append("| `").append(row.path).append("`");
+        if (row.is_answer && row.is_time()) page.append(", `").append(row.path).append("_ms`");
+        page.append(" | ").append(row.page).append(" |\n");
     }
     return page;
 }

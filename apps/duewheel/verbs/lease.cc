@@ -2,6 +2,7 @@
 // command for each of them (work.h).
 #include <cstdio>
 
+#include "arguments.h"
 #include "calendar/duration.h"
 #include "field_options.h"
 #include "http_api/fields/lease_rows.h"

@@ -1,10 +1,15 @@
 // Every byte of every response: other programs rely on these formats.
 #include "http_api/answers/answer_text.h"
 
+#include <algorithm>
+
+#include <boost/json.hpp>
 #include <gtest/gtest.h>
 
 #include "http_api/answers/lease_text.h"
+#include "http_api/answers/message_text.h"
 #include "http_api/answers/stats_text.h"
+#include "http_api/fields/message_rows.h"
 #include "http_api/problem.h"
 #include "http_api/requests/list_request.h"
 
@@ -282,6 +287,74 @@ TEST(AnswerText, of_a_forecast) {
                 R"("due":10,"scheduled":4,"retrying":3,"recurring":2,"runs":1},)"
                 R"({"start":"2027-01-01T06:01:00.000Z","start_ms":1798783260000,)"
                 R"("due":1,"scheduled":1,"retrying":0,"recurring":0,"runs":0,"at_least":true}]})");
+}
+
+// The rows of messages make the schema and the page, and the responses are written by hand: a member without a row
+// would be missing from both.
+template <class Message>
+void expect_row_of_each_member(std::string_view message) {
+    const auto known = fields_of<Message>().members_of({});
+    auto next = known.begin();
+    const boost::json::value written = boost::json::parse(message);
+    for (const auto& member : written.as_object()) {
+        const auto found = std::find(next, known.end(), std::string_view(member.key()));
+        EXPECT_NE(found, known.end()) << member.key() << " has no row, or one at another place";
+        if (found != known.end()) next = found + 1;
+    }
+}
+
+template <class Message>
+Message with_all_members() {
+    Message message;
+    message.body = "{}";
+    message.content_type = "application/json";
+    message.headers = R"({"a":"b"})";
+    message.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    message.parent = 7;
+    message.occurrence = 3;
+    message.schedule = "nightly";
+    message.watchdog = "backup";
+    message.fed_ms = kDue;
+    message.lease_until_ms = kDue;
+    return message;
+}
+
+TEST(AnswerText, has_a_row_for_each_member_of_a_message) {
+    auto shown = with_all_members<MessageAnswer>();
+    MessageState& state = shown.row.state;
+    state.state = State::retrying;
+    state.name_space = "n";
+    state.queue = "q";
+    state.due_ms = kDue + 1;
+    state.nominal_due_ms = kDue;
+    state.expires_ms = kDue + 2;
+    state.order_key = state.key = "k";
+    state.next_occurrence = 4;
+    state.retry.emplace();
+    shown.blocked_by = "queue_full";
+    shown.repeat.emplace();
+    shown.expires_in_ms = 5;
+    shown.put_ms = shown.row.ended_ms = kDue;
+    shown.row.reason = "why";
+    shown.has_content = true;
+    expect_row_of_each_member<MessageAnswer>(answer_text(shown).body);
+    state.state = State::prepared;
+    shown.transaction.emplace();
+    expect_row_of_each_member<MessageAnswer>(answer_text(shown).body);
+    shown.parent = 0;
+    shown.body = "\xff";
+    expect_row_of_each_member<MessageAnswer>(answer_text(shown).body);
+
+    auto delivered = with_all_members<Delivered>();
+    delivered.key = "k";
+    JsonWriter json;
+    write_delivered(json, "q", delivered);
+    expect_row_of_each_member<Delivered>(json.str());
+    delivered.check.emplace();
+    delivered.body = "text";
+    JsonWriter check;
+    write_delivered(check, "q", delivered);
+    expect_row_of_each_member<Delivered>(check.str());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 
 #include "base/thousandths.h"
 #include "http_api/fields/lease_rows.h"
+#include "http_api/fields/message_rows.h"
 #include "http_api/fields/put_rows.h"
 #include "resource/namespace_settings.h"
 #include "resource/queue_settings.h"
@@ -35,6 +36,8 @@ constexpr Component kComponents[] = {
     {"Webhook", fields_of<WebhookTarget>},
     {"KafkaTopic", fields_of<KafkaTarget>},
     {"Put", fields_of<PutCommand>},
+    {"Message", fields_of<MessageAnswer>},
+    {"Delivery", fields_of<Delivered>},
     {"Lease", fields_of<LeaseCommand>},
     {"Ack", fields_of<AckCommand>},
     {"Fail", fields_of<FailCommand>},
@@ -80,7 +83,7 @@ json::object schema_of(const Field& row) {
     switch (row.kind) {
         case FieldKind::flag:
             schema["type"] = "boolean";
-            if (row.show == nullptr) schema["default"] = false;
+            if (!row.is_answer) schema["default"] = false;
             break;
         case FieldKind::count:
         case FieldKind::decimal:
@@ -97,7 +100,7 @@ json::object schema_of(const Field& row) {
         case FieldKind::word: {
             json::array words;
             for (const std::string_view word : row.words) words.emplace_back(word);
-            if (row.show == nullptr) schema["default"] = words.front();
+            if (!row.is_answer) schema["default"] = words.front();
             schema["enum"] = std::move(words);
             break;
         }
@@ -113,7 +116,7 @@ json::object schema_of(const Field& row) {
 // The two members of a duration or an instant, of which responses show what is for people and what is for programs.
 std::pair<json::object, json::object> schemas_of_time(const Field& row) {
     if (row.kind == FieldKind::duration) return {with_more(row, reference("Duration")), reference("DurationMs")};
-    if (row.show != nullptr) return {with_more(row, reference("InstantText")), reference("InstantMs")};
+    if (row.is_answer) return {with_more(row, reference("InstantText")), reference("InstantMs")};
     return {with_more(row, reference("Instant")), reference("InstantNumber")};
 }
 
@@ -123,7 +126,7 @@ json::object object_of(std::span<const Field* const> rows) {
     json::array required;
     json::array twins;
     json::object schema = {{"type", "object"}};
-    const bool is_request = rows.empty() || rows.front()->show == nullptr;
+    const bool is_request = rows.empty() || !rows.front()->is_answer;
     if (is_request) schema["additionalProperties"] = false;
     for (const Field* row : rows) {
         const std::string name(row->name());

@@ -8,6 +8,7 @@
 #include "http_api/fields/field_reader.h"
 #include "http_api/fields/field_writer.h"
 #include "http_api/fields/lease_rows.h"
+#include "http_api/fields/message_rows.h"
 #include "http_api/fields/put_rows.h"
 #include "resource/lamp_fixture.h"
 #include "resource/namespace_settings.h"
@@ -92,6 +93,7 @@ TEST(FieldPages, say_what_the_tables_say) {
     expect_member_table(fields_of<RetryChoice>(), "http_api.md", "src/resource/retry_fields.cc");
     expect_member_table(fields_of<PutCommand>(), "http_api.md", "src/http_api/fields/put_rows.cc");
     expect_member_table(fields_of<LeaseCommand>(), "http_api.md", "src/http_api/fields/lease_rows.cc");
+    expect_member_table(fields_of<MessageAnswer>(), "http_api.md", "src/http_api/fields/message_rows.cc");
     expect_member_table(fields_of<RepeatChoice>(), "http_api.md", "src/resource/repeat_fields.cc");
     expect_member_table(fields_of<TransactionRule>(), "http_api.md", "src/resource/transaction_fields.cc",
                         "member of `transaction`");

@@ -91,8 +91,4 @@ void write_fields(JsonWriter& json, const FieldTable& table, const void* resourc
     enter({});
 }
 
-void show_fields(JsonWriter& json, const FieldTable& table, const void* resource) {
-    for (const Field& row : table.rows()) row.show(json, resource);
-}
-
 }  // namespace duewheel

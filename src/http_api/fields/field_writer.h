@@ -9,9 +9,6 @@ namespace duewheel {
 
 void write_fields(JsonWriter& json, const FieldTable& table, const void* resource);
 
-// The members of a resource whose rows are all those of shown().
-void show_fields(JsonWriter& json, const FieldTable& table, const void* resource);
-
 // An object that is a member, also if all fields are absent.
 template <class Resource>
 void write_fields(JsonWriter& json, std::string_view name, const Resource& resource) {

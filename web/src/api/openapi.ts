@@ -82,10 +82,10 @@ export interface components {
             state: components["schemas"]["State"];
             due: components["schemas"]["InstantText"];
             due_ms: components["schemas"]["InstantMs"];
-            nominal_due_ms?: components["schemas"]["InstantMs"];
             answer_by?: components["schemas"]["InstantText"];
             answer_by_ms?: components["schemas"]["InstantMs"];
             checks?: components["schemas"]["Count"];
+            nominal_due_ms?: components["schemas"]["InstantMs"];
             expires?: components["schemas"]["InstantText"];
             expires_ms?: components["schemas"]["InstantMs"];
             order_key?: components["schemas"]["OrderKey"];
@@ -93,6 +93,8 @@ export interface components {
             priority: components["schemas"]["Priority"];
             attempts: components["schemas"]["Count"];
             maybe_delivered: boolean;
+            next_occurrence?: number;
+            blocked_by?: components["schemas"]["BlockedBy"];
             retry?: {
                 attempts?: number;
                 first_ms?: components["schemas"]["DurationMs"];
@@ -107,6 +109,7 @@ export interface components {
                 max_ms?: components["schemas"]["DurationMs"];
                 until?: components["schemas"]["Instant"];
             };
+            expires_in_ms?: number;
             transaction?: {
                 check_back: {
                     queue?: components["schemas"]["Name"];
@@ -117,9 +120,6 @@ export interface components {
                 otherwise?: "rollback" | "commit";
             };
             check?: components["schemas"]["Check"];
-            expires_in_ms?: number;
-            next_occurrence?: number;
-            blocked_by?: components["schemas"]["BlockedBy"];
             parent?: components["schemas"]["Id"];
             schedule?: components["schemas"]["Name"];
             watchdog?: components["schemas"]["Name"];
@@ -266,11 +266,11 @@ export interface components {
             };
             kafka?: components["schemas"]["RecordParts"];
             traceparent?: string;
+            check?: components["schemas"]["Check"];
+            parent?: components["schemas"]["Id"];
             schedule?: components["schemas"]["Name"];
             watchdog?: components["schemas"]["Name"];
             last_fed_ms?: components["schemas"]["InstantMs"];
-            parent?: components["schemas"]["Id"];
-            check?: components["schemas"]["Check"];
             occurrence: components["schemas"]["Count"];
             due_ms: components["schemas"]["InstantMs"];
             delivered_ms: components["schemas"]["InstantMs"];
