@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <initializer_list>
-#include <limits>
 #include <span>
 #include <string>
 #include <string_view>
@@ -30,14 +29,6 @@ constexpr Field member(FieldKind kind, std::string_view path, std::string_view s
     row.min = min;
     return row;
 }
-
-// The member `priority` of a message.
-constexpr Field kPriorityRow = [] {
-    Field row = member(FieldKind::count, "priority", "Due messages with smaller values are delivered first; default 0");
-    row.min = std::numeric_limits<std::int32_t>::min();
-    row.max = std::numeric_limits<std::int32_t>::max();
-    return row;
-}();
 
 // The option for the member `path`: the last component of its group except `limits`, and its name. `retry.attempts` is
 // --retry-attempts, `target.webhook.timeout` --webhook-timeout, `limits.put_rate` --put-rate.

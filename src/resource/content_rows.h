@@ -6,7 +6,9 @@
 #include <limits>
 #include <string_view>
 
+#include "message/message_template.h"
 #include "resource/field.h"
+#include "resource/retry_fields.h"
 
 namespace duewheel::content_rows {
 
@@ -57,5 +59,26 @@ constexpr Field of_rule(Field row) {
     row.page = "of its messages, as in a [put](#put)";
     return row;
 }
+
+// Rows of a schedule and of a watchdog, whose base is MessageTemplate.
+template <class Rule>
+inline constexpr Field kQueueOfRule =
+    read_by_hand(text<inherited<Rule, &Rule::queue>>(0, "queue", {},
+                                                     {.page = "required: the queue of its messages",
+                                                      .is_required = true,
+                                                      .schema = R"({"$ref": "#/components/schemas/Name"})",
+                                                      .option = "-"}));
+template <class Rule>
+inline constexpr Field kPriorityOfRule = of_rule(with_value<inherited<Rule, &Rule::priority>>(kPriority));
+template <class Rule>
+inline constexpr Field kOrderKeyOfRule = of_rule(with_value<inherited<Rule, &Rule::order_key>>(kOrderKey));
+template <class Rule>
+inline constexpr Field kExpiryOfRule = duration<inherited<Rule, &Rule::expires_after_ms>>(
+    0, "expires_in", "A message expires if it has not been leased within this time",
+    {.page = "of its messages, as in a [put](#put), counted from when they are due",
+     .min = 1,
+     .when_absent = "messages that do not expire"});
+template <class Rule>
+inline constexpr Field kRetryOfRule = of_rule(read_by_hand(object<inherited<Rule, &Rule::retry>>(0, "retry", {})));
 
 }  // namespace duewheel::content_rows

@@ -348,22 +348,26 @@ constexpr Field object(std::uint32_t number, std::string_view path, std::string_
         more.coding = FieldCoding::object;
         more.table = fields_of<typename Value::value_type>;
         more.look = [](const void* resource) -> const void* {
-            const Value& at = static_cast<const Resource*>(resource)->*Member;
+            const Value& at = field_detail::member_at(Member, *static_cast<const Resource*>(resource));
             return at ? &*at : nullptr;
         };
         more.open = [](void* resource) -> void* {
-            Value& at = static_cast<Resource*>(resource)->*Member;
+            Value& at = field_detail::member_at(Member, *static_cast<Resource*>(resource));
             return at ? &*at : &at.emplace();
         };
     } else {
         more.coding = FieldCoding::spliced;
         more.table = fields_of<Value>;
         more.look = [](const void* resource) -> const void* {
-            return &(static_cast<const Resource*>(resource)->*Member);
+            return &field_detail::member_at(Member, *static_cast<const Resource*>(resource));
         };
-        more.open = [](void* resource) -> void* { return &(static_cast<Resource*>(resource)->*Member); };
+        more.open = [](void* resource) -> void* {
+            return &field_detail::member_at(Member, *static_cast<Resource*>(resource));
+        };
     }
-    more.set = [](void* resource, FieldValue&&) { return static_cast<Resource*>(resource)->*Member = Value(), true; };
+    more.set = [](void* resource, FieldValue&&) {
+        return field_detail::member_at(Member, *static_cast<Resource*>(resource)) = Value(), true;
+    };
     return more;
 }
 
@@ -373,6 +377,12 @@ constexpr Field by_hand(FieldKind kind, std::string_view path, std::string_view 
 }
 constexpr Field by_hand(std::string_view path, std::string_view sentence, Field more = {}) {
     return by_hand(FieldKind::by_hand, path, sentence, more);
+}
+// The row of a member by hand whose value responses show.
+template <auto Member>
+constexpr Field with_value(Field row) {
+    row.get = field_detail::row<Member>(row).get;
+    return row;
 }
 // A member that responses show as its row says, and that its own code reads.
 constexpr Field read_by_hand(Field row) {

@@ -8,7 +8,7 @@
 #include "content.h"
 #include "field_options.h"
 #include "local_time.h"
-#include "resource/retry_fields.h"
+#include "resource/schedule_fields.h"
 #include "resource_verbs.h"
 #include "verbs.h"
 
@@ -18,31 +18,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr ResourceKind kSchedule = {"schedules", "NAME", "The schedule's name"};
-
-constexpr Field kScheduleRows[] = {
-    member(FieldKind::text, "cron", "A cron expression, of 5 to 7 fields", "--cron FIELDS"),
-    member(FieldKind::duration, "every", "A fixed interval: 10s, 1h"),
-    member(FieldKind::text, "iso", "An ISO 8601 repeating interval: R5/2027-01-01T09:00:00/P1M", "--iso INTERVAL"),
-    member(FieldKind::text, "at", "One time: an instant, or a local time in the zone: 2027-01-01T06:00", "--at TIME"),
-    member(FieldKind::text, "zone", "Its time zone, such as Europe/Oslo; default UTC", "--zone,--tz ZONE"),
-    member(FieldKind::text, "dst", "For a local time that a clock change skips: shift (default), skip", "--dst POLICY"),
-    member(FieldKind::text, "dst_repeat", "For a local time that a clock change repeats: first (default), both",
-           "--dst-repeat POLICY"),
-    member(FieldKind::text, "misfire", "For missed times: once (default), all, skip", "--misfire POLICY"),
-    member(FieldKind::duration, "misfire_window",
-           "Maximum age of a missed time that is made up for; default: no limit"),
-    member(FieldKind::text, "overlap", "While the previous run is unfinished: allow (default), skip, queue_one",
-           "--overlap POLICY"),
-    member(FieldKind::duration, "jitter", "Delay each run by a random time up to this"),
-    member(FieldKind::duration, "expires_in", "A run expires if it has not been leased within this time"),
-    member(FieldKind::text, "order_key", "Order key: runs are delivered one after the other", "--order-key KEY"),
-    member(FieldKind::text, "start", "No run before this time", "--start TIME"),
-    member(FieldKind::text, "end", "No run after this time", "--end TIME"),
-    member(FieldKind::count, "times", "Total number of nominal times; default: unlimited", {}, 1),
-    member(FieldKind::text, "closed", "Days without a run, such as 'SAT SUN 12-25', or @FILE", "--closed DAYS"),
-    kPriorityRow,
-    member(FieldKind::flag, "paused", "Pause the schedule: it creates no runs until it is resumed"),
-};
 
 struct SetScheduleArguments {
     std::string name;
@@ -262,8 +237,7 @@ void add_schedule_set(CLI::App& group, Session& session) {
     verb.app->add_option("NAME", options.name, kSchedule.help)->required();
     verb.app->add_option("QUEUE", options.queue, "The queue of its messages; required for a new schedule");
     options.content.add_to(*verb.app, "Content of its messages: a text, - for standard input, @FILE for a file");
-    options.settings.add_to(*verb.app, kScheduleRows);
-    options.settings.fields.add_to(*verb.app, fields_of<RetryChoice>().rows(), "retry.");
+    options.settings.add_to(*verb.app, fields_of<ScheduleRule>().rows());
     constexpr const char* kRules[] = {"cron", "every", "iso", "at"};
     for (const char* rule : kRules) {
         for (const char* other : kRules) {

@@ -5,7 +5,7 @@
 #include "content.h"
 #include "field_options.h"
 #include "local_time.h"
-#include "resource/retry_fields.h"
+#include "resource/watchdog_fields.h"
 #include "resource_verbs.h"
 #include "verbs.h"
 
@@ -15,17 +15,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr ResourceKind kWatchdog = {"watchdogs", "NAME", "The watchdog's name"};
-
-constexpr Field kWatchdogRows[] = {
-    member(FieldKind::duration, "timeout",
-           "It fires this long after its last feed: 30s, 25h; required for a new watchdog"),
-    member(FieldKind::duration, "max", "It fires this long after its first feed at the latest; default: no limit"),
-    member(FieldKind::duration, "repeat_every", "It fires again at this interval until it is fed; default: it sleeps"),
-    member(FieldKind::flag, "feed", "Also feed a watchdog that exists already"),
-    member(FieldKind::duration, "expires_in", "A message expires if it has not been leased within this time"),
-    member(FieldKind::text, "order_key", "Order key: messages are delivered one after the other", "--order-key KEY"),
-    kPriorityRow,
-};
 
 struct SetWatchdogArguments {
     std::string name;
@@ -109,8 +98,7 @@ void add_watchdog_set(CLI::App& group, Session& session) {
     verb.app->add_option("NAME", options.name, kWatchdog.help)->required();
     verb.app->add_option("QUEUE", options.queue, "The queue of its messages; required for a new watchdog");
     options.content.add_to(*verb.app, "Content of its messages: a text, - for standard input, @FILE for a file");
-    options.settings.add_to(*verb.app, kWatchdogRows);
-    options.settings.fields.add_to(*verb.app, fields_of<RetryChoice>().rows(), "retry.");
+    options.settings.add_to(*verb.app, fields_of<WatchdogRule>().rows());
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "http_api/answers/answer_text.h"
 
 #include <algorithm>
+#include <string>
 
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
@@ -347,14 +348,16 @@ TEST(AnswerText, has_a_row_for_each_member_of_a_message) {
 
     auto delivered = with_all_members<Delivered>();
     delivered.key = "k";
-    JsonWriter json;
+    std::string first;
+    JsonWriter json(first);
     write_delivered(json, "q", delivered);
-    expect_row_of_each_member<Delivered>(json.str());
+    expect_row_of_each_member<Delivered>(first);
     delivered.check.emplace();
     delivered.body = "text";
-    JsonWriter check;
+    std::string second;
+    JsonWriter check(second);
     write_delivered(check, "q", delivered);
-    expect_row_of_each_member<Delivered>(check.str());
+    expect_row_of_each_member<Delivered>(second);
 }
 
 }  // namespace

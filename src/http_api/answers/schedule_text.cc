@@ -3,26 +3,13 @@
 #include "calendar/instant_text.h"
 #include "calendar/rule_words.h"
 #include "http_api/answers/rule_text.h"
+#include "http_api/fields/field_writer.h"
 #include "http_api/fields/instant_member.h"
 #include "http_api/requests/content_text.h"
+#include "resource/schedule_fields.h"
 
 namespace duewheel {
 namespace {
-
-void write_times(JsonWriter& json, const TimesRule& times) {
-    if (times.kind == TimesKind::every) {
-        json.number("every_ms", times.every_ms);
-    } else {
-        json.text(times_kind_name(times.kind), times.text);
-    }
-    if (!times.zone.empty()) json.text("zone", times.zone);
-    if (times.skips_gaps) json.text("dst", "skip");
-    if (times.repeats_folds) json.text("dst_repeat", "both");
-    if (!times.closed.empty()) json.text("closed", times.closed);
-    if (times.start_ms != 0) json.text("start", format_instant(times.start_ms));
-    if (times.end_ms != 0) json.text("end", format_instant(times.end_ms));
-    if (times.times != 0) json.number("times", times.times);
-}
 
 // A text that cannot be parsed is its own words.
 std::string words_of(const TimesRule& times, Language language) {
@@ -49,16 +36,7 @@ std::string_view state_of(const ScheduleAnswer& answer) {
 }  // namespace
 
 void write_rule(JsonWriter& json, const ScheduleRule& rule) {
-    json.text("queue", rule.queue);
-    write_times(json, rule.times);
-    if (rule.jitter_ms != 0) json.number("jitter_ms", rule.jitter_ms);
-    json.text("misfire", misfire_name(rule.misfire));
-    if (rule.misfire_window_ms != 0) json.number("misfire_window_ms", rule.misfire_window_ms);
-    json.text("overlap", overlap_name(rule.overlap));
-    if (rule.priority != 0) json.number("priority", rule.priority);
-    if (!rule.order_key.empty()) json.text("order_key", rule.order_key);
-    if (rule.expires_after_ms != 0) json.number("expires_in_ms", rule.expires_after_ms);
-    write_retry(json, rule.retry);
+    write_fields(json, fields_of<ScheduleRule>(), &rule);
 }
 
 void write_progress(JsonWriter& json, const ScheduleState& state) {

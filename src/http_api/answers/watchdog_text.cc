@@ -1,19 +1,15 @@
 #include "http_api/answers/watchdog_text.h"
 
 #include "http_api/answers/rule_text.h"
+#include "http_api/fields/field_writer.h"
 #include "http_api/fields/instant_member.h"
 #include "http_api/requests/content_text.h"
+#include "resource/watchdog_fields.h"
 
 namespace duewheel {
 
 void write_rule(JsonWriter& json, const WatchdogRule& rule) {
-    json.text("queue", rule.queue).number("timeout_ms", rule.timeout_ms);
-    if (rule.max_ms != 0) json.number("max_ms", rule.max_ms);
-    if (rule.repeat_every_ms != 0) json.number("repeat_every_ms", rule.repeat_every_ms);
-    if (rule.priority != 0) json.number("priority", rule.priority);
-    if (!rule.order_key.empty()) json.text("order_key", rule.order_key);
-    if (rule.expires_after_ms != 0) json.number("expires_in_ms", rule.expires_after_ms);
-    write_retry(json, rule.retry);
+    write_fields(json, fields_of<WatchdogRule>(), &rule);
 }
 
 void write_progress(JsonWriter& json, const WatchdogState& state) {

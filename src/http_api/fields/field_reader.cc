@@ -22,9 +22,12 @@ Error too_large(const Field& row, const std::string& name) {
 }
 
 Error not_a_word(const Field& row, const std::string& name) {
+    const bool are_two = row.words.size() == 2;
     std::string choices;
-    for (const std::string_view word : row.words) choices.append(choices.empty() ? "\"" : " or \"").append(word) += '"';
-    return {row.code, "`" + name + "` must be " + choices, name};
+    for (const std::string_view word : row.words) {
+        choices.append(choices.empty() ? "\"" : are_two ? " or \"" : ", \"").append(word) += '"';
+    }
+    return {row.code, "`" + name + "` must be " + (are_two ? "" : "one of ") + choices, name};
 }
 
 // The value of a member, nothing if it is absent. A number beyond 64 bits is the nearest possible one, which

@@ -14,7 +14,9 @@
 #include "resource/queue_settings.h"
 #include "resource/repeat_fields.h"
 #include "resource/retry_fields.h"
+#include "resource/schedule_fields.h"
 #include "resource/transaction_fields.h"
+#include "resource/watchdog_fields.h"
 
 namespace duewheel {
 namespace {
@@ -43,6 +45,8 @@ constexpr Component kComponents[] = {
     {"Fail", fields_of<FailCommand>},
     {"Extend", fields_of<ExtendCommand>},
     {"Release", fields_of<ReleaseCommand>},
+    {"ScheduleSettings", fields_of<ScheduleRule>},
+    {"WatchdogPut", fields_of<WatchdogRule>},
     {"Repeat", fields_of<RepeatChoice>},
     {"Transaction", fields_of<TransactionRule>},
 };
@@ -66,7 +70,7 @@ void add_range(const Field& row, json::object& schema, const char* least, const 
         schema[most] = bound(row.max, row.kind);
 }
 
-// What a row says beside its kind replaces what follows from the kind.
+// What a row says beside its kind replaces what follows from the kind; a null removes it.
 json::object with_more(const Field& row, json::object schema) {
     if (row.schema.empty()) return schema;
     const json::value more = json::parse(row.schema);
@@ -74,7 +78,12 @@ json::object with_more(const Field& row, json::object schema) {
         for (const char* of_kind : {"$ref", "type", "minimum", "maximum", "minLength", "maxLength"})
             schema.erase(of_kind);
     }
-    for (const auto& [name, value] : more.as_object()) schema[name] = value;
+    for (const auto& [name, value] : more.as_object()) {
+        if (value.is_null())
+            schema.erase(name);
+        else
+            schema[name] = value;
+    }
     return schema;
 }
 

@@ -15,7 +15,9 @@
 #include "resource/queue_settings.h"
 #include "resource/repeat_fields.h"
 #include "resource/retry_fields.h"
+#include "resource/schedule_fields.h"
 #include "resource/transaction_fields.h"
+#include "resource/watchdog_fields.h"
 #include "support/field_page.h"
 
 namespace duewheel::field_schema_test {
@@ -95,6 +97,8 @@ TEST(FieldPages, say_what_the_tables_say) {
     expect_member_table(fields_of<LeaseCommand>(), "http_api.md", "src/http_api/fields/lease_rows.cc");
     expect_member_table(fields_of<MessageAnswer>(), "http_api.md", "src/http_api/fields/message_rows.cc");
     expect_member_table(fields_of<RepeatChoice>(), "http_api.md", "src/resource/repeat_fields.cc");
+    expect_member_table(fields_of<ScheduleRule>(), "http_api.md", "src/resource/schedule_fields.cc");
+    expect_member_table(fields_of<WatchdogRule>(), "http_api.md", "src/resource/watchdog_fields.cc");
     expect_member_table(fields_of<TransactionRule>(), "http_api.md", "src/resource/transaction_fields.cc",
                         "member of `transaction`");
     expect_member_table(fields_of<WebhookTarget>(), "webhooks.md", "src/resource/webhook_target.cc",

@@ -1,51 +1,25 @@
 #include "http_api/requests/schedule_request.h"
 
-#include <algorithm>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "http_api/access/foreign_policy.h"
 #include "http_api/answers/name_page.h"
 #include "http_api/answers/schedule_text.h"
 #include "http_api/fields/content_members.h"
-#include "http_api/fields/field_syntax.h"
+#include "http_api/fields/field_reader.h"
 #include "http_api/fields/json_request.h"
 #include "http_api/fields/request_members.h"
 #include "http_api/fields/rule_members.h"
 #include "http_api/requests/query_request.h"
+#include "resource/schedule_fields.h"
 
 namespace duewheel {
 namespace {
-
-constexpr std::string_view kScheduleMembers[] = {
-    "queue",     "cron",      "every",       "every_ms",       "iso",
-    "at",        "zone",      "dst",         "start",          "start_ms",
-    "end",       "end_ms",    "times",       "closed",         "jitter",
-    "jitter_ms", "misfire",   "dst_repeat",  "misfire_window", "misfire_window_ms",
-    "overlap",   "paused",    "body",        "body_base64",    "json",
-    "headers",   "kafka",     "priority",    "expires_in",     "expires_in_ms",
-    "retry",     "order_key", "content_type"};
-
-// A member with one of a few words; `names` are the words of the values from 0 on.
-template <class T>
-Status read_word(const JsonRequest& json, std::string_view member, std::initializer_list<std::string_view> names,
-                 T& into) {
-    const Result<std::optional<std::string_view>> text = json.text(member);
-    if (!text) return text.error();
-    reset_if_removed(json, member, into);
-    if (!*text) return {};
-    const auto* found = std::find(names.begin(), names.end(), **text);
-    if (found != names.end()) {
-        into = static_cast<T>(found - names.begin());
-        return {};
-    }
-    std::string known;
-    for (const std::string_view name : names) known += (known.empty() ? "\"" : ", \"") + std::string(name) + "\"";
-    return Error{"bad_policy",
-                 "`" + std::string(member) + "` must be one of " + known + foreign_policy_hint(member, **text),
-                 std::string(member)};
-}
 
 // The kind of rule in a patch replaces the previous one.
 Status read_kind(const JsonRequest& json, TimesRule& times) {
@@ -85,10 +59,8 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
     return {};
 }
 
-Status read_clock_policies(const JsonRequest& json, TimesRule& times) {
-    Status read = read_word(json, "dst", {"shift", "skip"}, times.skips_gaps);
-    if (read) read = read_word(json, "dst_repeat", {"first", "both"}, times.repeats_folds);
-    if (!read || times.kind == TimesKind::cron || !(times.skips_gaps || times.repeats_folds)) return read;
+Status check_clock_policies(const TimesRule& times) {
+    if (times.kind == TimesKind::cron || !(times.skips_gaps || times.repeats_folds)) return {};
     const std::string member = times.skips_gaps ? "dst" : "dst_repeat";
     return Error{"conflicting_members",
                  "`" + member +
@@ -98,18 +70,15 @@ Status read_clock_policies(const JsonRequest& json, TimesRule& times) {
                  member};
 }
 
-Status read_times(const JsonRequest& json, TimesRule& times) {
-    Status read = read_kind(json, times);
+Status read_bounds(const JsonRequest& json, TimesRule& times) {
     reset_if_removed(json, "zone", times.zone);
     reset_if_removed(json, "closed", times.closed);
     reset_if_time_removed(json, "start", times.start_ms);
     reset_if_time_removed(json, "end", times.end_ms);
-    reset_if_removed(json, "times", times.times);
-    if (read) read = take(json.text("zone"), times.zone);
+    Status read = take(json.text("zone"), times.zone);
     if (read && times.zone.empty() && json.has("zone")) {
         read = Error{"bad_zone", "`zone` must be a name such as Europe/Oslo; omit it for UTC", "zone"};
     }
-    if (read) read = read_clock_policies(json, times);
     if (read) read = take(json.text("closed"), times.closed);
     if (read && times.closed.size() > kClosedDaysBytesMax) {
         read = Error{"bad_exclusion",
@@ -123,49 +92,27 @@ Status read_times(const JsonRequest& json, TimesRule& times) {
     // before either.
     if (read && times.start_ms == 0 && json.has_time("start")) times.start_ms = times.every_ms;
     if (read && times.end_ms == 0 && json.has_time("end")) times.end_ms = 1;
-    std::optional<std::int64_t> count;
-    if (read) read = take(json.integer("times"), count);
-    if (read && count && *count < 1) {
-        read =
-            Error{"out_of_range",
-                  "`times` is the total number of nominal times and must be at least 1; omit it for no end", "times"};
-    }
-    if (read && count) times.times = static_cast<std::uint64_t>(*count);
     return read;
 }
 
-Status read_policies(const JsonRequest& json, ScheduleRule& rule) {
-    reset_if_time_removed(json, "jitter", rule.jitter_ms);
-    reset_if_time_removed(json, "misfire_window", rule.misfire_window_ms);
-    reset_if_time_removed(json, "expires_in", rule.expires_after_ms);
-    Status read = take(json.duration_ms("jitter"), rule.jitter_ms);
-    if (read) read = read_word(json, "misfire", {"once", "all", "skip"}, rule.misfire);
-    std::optional<std::int64_t> window;
-    if (read) read = take(json.duration_ms("misfire_window"), window);
-    if (read && window && *window < 1) {
-        read = Error{"out_of_range",
-                     "`misfire_window` is the maximum age of a missed run and must be at least 1ms; for no missed "
-                     "runs use `\"misfire\": \"skip\"`",
-                     "misfire_window"};
-    }
-    if (read) rule.misfire_window_ms = window.value_or(rule.misfire_window_ms);
-    if (read) read = read_word(json, "overlap", {"allow", "skip", "queue_one"}, rule.overlap);
-    std::optional<std::int64_t> expires;
-    if (read) read = take(json.duration_ms("expires_in"), expires);
-    if (read && expires && *expires < 1) {
-        read = Error{"out_of_range", "`expires_in` is how long a run waits for a consumer, and must be at least 1ms",
-                     "expires_in"};
-    }
-    if (read) rule.expires_after_ms = expires.value_or(rule.expires_after_ms);
-    return read;
+// The members that their rows read.
+Status read_rows(const JsonRequest& json, ScheduleRule& rule) {
+    Status read = read_known_fields(json, fields_of<ScheduleRule>(), &rule);
+    if (read || read.error().code != "bad_policy") return read;
+    Error error = std::move(read).error();
+    const Result<std::optional<std::string_view>> word = json.text(error.field);
+    error.message += foreign_policy_hint(error.field, word->value_or(""));
+    return error;
 }
 
 // Applies the members to a rule and its content; both are empty except for a patch, which keeps what it does not name.
 Result<PutScheduleCommand> changed_schedule(const JsonRequest& json, ScheduleRule rule, const MessageContent& content,
                                             const HttpApiOptions& options) {
     Status read = read_rule_queue(json, options, rule.queue);
-    if (read) read = read_times(json, rule.times);
-    if (read) read = read_policies(json, rule);
+    if (read) read = read_kind(json, rule.times);
+    if (read) read = read_rows(json, rule);
+    if (read) read = check_clock_policies(rule.times);
+    if (read) read = read_bounds(json, rule.times);
     std::optional<bool> paused;
     if (json.removes("paused")) paused = false;
     if (read) read = take(json.boolean("paused"), paused);
@@ -192,7 +139,7 @@ Result<Command> read_preview(const HttpRequest& request, PreviewScheduleCommand 
         if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
         return Command(std::move(preview));
     }
-    const Result<JsonRequest> json = read_members(request, kScheduleMembers);
+    const Result<JsonRequest> json = read_members(request, fields_of<ScheduleRule>().members_of({}));
     if (!json) return json.error();
     Result<PutScheduleCommand> put = changed_schedule(*json, {}, {}, options);
     if (!put) return std::move(put).error();
@@ -205,14 +152,15 @@ Result<Command> read_preview(const HttpRequest& request, PreviewScheduleCommand 
 Result<Command> read_schedule_call(const HttpRequest& request, CallPath::What what, std::string name_space,
                                    std::string name, const HttpApiOptions& options) {
     using What = ControlScheduleCommand::What;
+    const std::span<const std::string_view> known = fields_of<ScheduleRule>().members_of({});
     const auto changed = [&options](const JsonRequest& json, const ScheduleRule& rule, const MessageContent& content) {
         return changed_schedule(json, rule, content, options);
     };
     if (what == CallPath::What::schedule && request.method == "PUT") {
-        return read_put_rule<ScheduleRule>(request, kScheduleMembers, std::move(name_space), std::move(name), changed);
+        return read_put_rule<ScheduleRule>(request, known, std::move(name_space), std::move(name), changed);
     }
     if (what == CallPath::What::schedule && request.method == "PATCH") {
-        return read_patch_rule<ScheduleRule, PatchScheduleCommand>(request, kScheduleMembers, std::move(name_space),
+        return read_patch_rule<ScheduleRule, PatchScheduleCommand>(request, known, std::move(name_space),
                                                                    std::move(name), changed);
     }
     if (what == CallPath::What::preview_schedule) {
