@@ -10,7 +10,7 @@
 #include "calendar/instant_text.h"
 #include "content.h"
 #include "field_options.h"
-#include "http_api/put_rows.h"
+#include "http_api/fields/put_rows.h"
 #include "local_time.h"
 #include "plain_text.h"
 #include "resource/retry_fields.h"
