@@ -138,11 +138,13 @@ std::set<std::string> codes_in(std::string_view source) {
 // Every code of every source, tests apart, with one file that makes it.
 std::map<std::string, std::string> codes_of_the_sources() {
     std::map<std::string, std::string> codes;
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(DUEWHEEL_SOURCE_DIR "/src")) {
-        const std::string name = entry.path().filename();
-        if (!entry.is_regular_file() || !(name.ends_with(".cc") || name.ends_with(".h"))) continue;
-        if (name.ends_with("_test.cc") || name.ends_with("fixture.h")) continue;
-        for (const std::string& code : codes_in(content_of(entry.path()))) codes.emplace(code, entry.path());
+    for (const char* tree : {DUEWHEEL_SOURCE_DIR "/src", DUEWHEEL_SOURCE_DIR "/timers"}) {
+        for (const fs::directory_entry& entry : fs::recursive_directory_iterator(tree)) {
+            const std::string name = entry.path().filename();
+            if (!entry.is_regular_file() || !(name.ends_with(".cc") || name.ends_with(".h"))) continue;
+            if (name.ends_with("_test.cc") || name.ends_with("fixture.h")) continue;
+            for (const std::string& code : codes_in(content_of(entry.path()))) codes.emplace(code, entry.path());
+        }
     }
     return codes;
 }
