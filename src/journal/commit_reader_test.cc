@@ -22,7 +22,7 @@ SegmentHeader header_of_trial() {
 
 std::string three_records() {
     std::string records;
-    Record record;
+    MessageRecord record;
     record.id = 1024;
     record.state.queue = "q";
     for (Sequence sequence = 101; sequence <= 103; ++sequence) append_record(records, sequence, record);

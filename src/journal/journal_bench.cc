@@ -62,7 +62,7 @@ Commit batch(Totals totals, int records) {
     commit.totals = totals;
     commit.totals.commit += 1;
     commit.first_sequence = totals.sequence + 1;
-    Record record;
+    MessageRecord record;
     record.id = 1 << 20;
     record.state.queue = "orders";
     const std::string body(228, 'b');

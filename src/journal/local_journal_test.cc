@@ -521,7 +521,7 @@ TEST(LocalJournal, positions_are_read_during_commits_and_removals_of_segments) {
             ASSERT_TRUE(segment.ok()) << segment.error().message;
             const Result<OwnedRecord> record = (*segment)->read_record(log_position);
             ASSERT_TRUE(record.ok()) << record.error().message;
-            ASSERT_EQ(decode_record(record->kind, record->body).value().id, 1024 * log_position);
+            ASSERT_EQ(decode_message(record->kind, record->body).value().id, 1024 * log_position);
             ++read;
             if (random.chance(20'000)) {
                 ASSERT_TRUE((*segment)->scan([](const CommitInLog&) { return Status(); }).ok());

@@ -109,7 +109,7 @@ class TrialLog {
     void add_record(Random& random, Commit& commit) const {
         std::string body(random.below(body_bytes_max_ + 1), '\0');
         for (char& c : body) c = static_cast<char>(random.next());
-        Record record;
+        MessageRecord record;
         record.kind = RecordKind::put;
         record.id = 1024 * (commit.totals.sequence + 1);
         record.state.queue = "q";

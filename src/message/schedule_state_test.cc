@@ -91,8 +91,7 @@ TEST(ScheduleState, the_longest_legal_one_fits_where_room_is_kept_for_it) {
 // What a row of records adds up to: the place of the whole record is needed until another one, or the end, takes it.
 TEST(ScheduleState, totals_need_the_newest_whole_record_alone) {
     Totals totals;
-    Record record;
-    record.kind = RecordKind::rule;
+    RuleRecord record;
     record.subject = Subject::schedule;
     record.name = "nightly";
     const std::string first = encode_schedule(full());
@@ -108,15 +107,15 @@ TEST(ScheduleState, totals_need_the_newest_whole_record_alone) {
     const std::string second = encode_schedule(next);
     record.value = second;
     record.content = {};
-    record.previous.version = 7;
-    record.previous.term = term;
+    record.revision_before = 7;
+    record.term_before = term;
     record.log_position = 1;
     record.record_bytes = 500;
     add_to_totals(totals, record, 90);
     EXPECT_EQ(totals.needed_bytes, 500u);
     EXPECT_EQ(totals.digest, subject_term(Subject::schedule, "default", "nightly", second));
 
-    record.previous.term = totals.digest;
+    record.term_before = totals.digest;
     record.value = {};
     add_to_totals(totals, record, 40);
     EXPECT_EQ(totals.needed_bytes, 0u);

@@ -2,20 +2,15 @@
 
 #include <algorithm>
 
+#include "base/overloaded.h"
 #include "message/records/subject.h"
-#include "message/schedule_state.h"
 
 namespace duewheel {
 
-void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_bytes) {
+namespace {
+
+void add(Totals& totals, const MessageRecord& record, std::uint64_t frame_bytes) {
     switch (record.kind) {
-        case RecordKind::put:
-        case RecordKind::spawn:
-            totals.digest += digest_term(record.id, record.state);
-            totals.live_count += 1;
-            totals.needed_bytes += frame_bytes;
-            totals.id_counter = std::max(totals.id_counter, record.id / kShardsMax);
-            break;
         case RecordKind::change:
         case RecordKind::attempt:
             totals.digest += digest_term(record.id, record.state);
@@ -38,26 +33,39 @@ void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_byt
                 totals.needed_bytes += frame_bytes - record.record_bytes;
             }
             break;
-        case RecordKind::conf:
-            totals.digest += subject_term(record.subject, record.state.name_space, record.name, record.value);
-            if (!record.value.empty()) totals.needed_bytes += frame_bytes;
-            if (record.previous.version != 0) {
-                totals.digest -= record.previous.term;
-                totals.needed_bytes -= record.record_bytes;
-            }
-            break;
-        case RecordKind::rule:
-            totals.digest += subject_term(record.subject, record.state.name_space, record.name, record.value);
-            if (record.previous.version != 0) totals.digest -= record.previous.term;
-            if (is_whole_rule(record)) totals.needed_bytes += frame_bytes;
-            if (is_whole_rule(record) || record.value.empty()) totals.needed_bytes -= record.record_bytes;
-            break;
-        case RecordKind::cursor:
-        case RecordKind::relocation_done:
-        case RecordKind::epoch:
-        case RecordKind::outcomes:
+        default:  // a put or a spawn
+            totals.digest += digest_term(record.id, record.state);
+            totals.live_count += 1;
+            totals.needed_bytes += frame_bytes;
+            totals.id_counter = std::max(totals.id_counter, record.id / kShardsMax);
             break;
     }
+}
+
+void add_terms(Totals& totals, const SubjectRecord& record) {
+    totals.digest += subject_term(record.subject, record.name_space, record.name, record.value);
+    if (record.revision_before != 0) totals.digest -= record.term_before;
+}
+
+void add(Totals& totals, const ConfRecord& record, std::uint64_t frame_bytes) {
+    add_terms(totals, record);
+    if (!record.value.empty()) totals.needed_bytes += frame_bytes;
+    if (record.revision_before != 0) totals.needed_bytes -= record.record_bytes;
+}
+
+void add(Totals& totals, const RuleRecord& record, std::uint64_t frame_bytes) {
+    add_terms(totals, record);
+    if (record.is_whole()) totals.needed_bytes += frame_bytes;
+    if (record.is_whole() || record.value.empty()) totals.needed_bytes -= record.record_bytes;
+}
+
+}  // namespace
+
+void add_to_totals(Totals& totals, const Record& record, std::uint64_t frame_bytes) {
+    std::visit(Overloaded{[&](const MessageRecord& of) { add(totals, of, frame_bytes); },
+                          [&](const ConfRecord& of) { add(totals, of, frame_bytes); },
+                          [&](const RuleRecord& of) { add(totals, of, frame_bytes); }, [](const auto&) {}},
+               record);
 }
 
 }  // namespace duewheel

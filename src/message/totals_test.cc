@@ -12,8 +12,8 @@ MessageState scheduled_at(DueMs due_ms) {
     return state;
 }
 
-Record next(RecordKind kind, MessageId id, const MessageState& before, MessageState after) {
-    Record record;
+MessageRecord next(RecordKind kind, MessageId id, const MessageState& before, MessageState after) {
+    MessageRecord record;
     record.kind = kind;
     record.id = id;
     record.state = std::move(after);
@@ -84,7 +84,7 @@ TEST(Totals, a_relocation_moves_needed_bytes_and_changes_nothing_else) {
     const MessageState born = scheduled_at(5);
     add_to_totals(totals, next(RecordKind::put, 7 * kShardsMax, {}, born), 100);
     const Totals before = totals;
-    Record relocate = next(RecordKind::relocate, 7 * kShardsMax, {}, born);
+    MessageRecord relocate = next(RecordKind::relocate, 7 * kShardsMax, {}, born);
     relocate.previous = {};
     add_to_totals(totals, relocate, 130);
     EXPECT_EQ(totals.needed_bytes, 130u);

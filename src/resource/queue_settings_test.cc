@@ -127,15 +127,14 @@ TEST(QueueSettings, that_are_cut_short_are_damage) {
     EXPECT_EQ(decode_queue_settings("\x04\x01").error().code, "damaged_record") << "paused, but of no revision";
 }
 
-Record settings_record(const std::string& value, std::uint32_t revision_before, const std::string& value_before) {
-    Record record;
-    record.kind = RecordKind::conf;
+ConfRecord settings_record(const std::string& value, std::uint32_t revision_before, const std::string& value_before) {
+    ConfRecord record;
     record.subject = Subject::queue;
     record.name = "mail";
     record.value = value;
     if (revision_before == 0) return record;
-    record.previous.version = revision_before;
-    record.previous.term = subject_term(Subject::queue, kDefaultNamespace, "mail", value_before);
+    record.revision_before = revision_before;
+    record.term_before = subject_term(Subject::queue, kDefaultNamespace, "mail", value_before);
     record.record_bytes = 50;
     return record;
 }

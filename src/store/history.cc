@@ -12,7 +12,7 @@ constexpr std::uint64_t kErasAtBound = 64;
 
 }  // namespace
 
-EndedRow ended_row(const Record& end) {
+EndedRow ended_row(const MessageRecord& end) {
     assert(end.kind == RecordKind::end);
     EndedRow row;
     row.id = end.id;

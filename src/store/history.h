@@ -46,7 +46,7 @@ struct EndedRow {
     bool operator==(const EndedRow&) const = default;
 };
 // The row that an end record becomes.
-EndedRow ended_row(const Record& end);
+EndedRow ended_row(const MessageRecord& end);
 
 // Whether an end appears in the history of its queue: in memory by the number of the queue.
 struct EndInQueue {

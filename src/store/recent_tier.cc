@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/invariant.h"
+#include "base/overloaded.h"
 #include "message/records/outcome_rows.h"
 #include "message/records/subject.h"
 
@@ -107,36 +108,23 @@ EntryNumber RecentTier::first_dead(QueueNumber queue, DueMs from_ms, MessageId f
     return first == dead_.end() || std::get<0>(*first) != queue ? kNoEntry : find(std::get<2>(*first));
 }
 
-EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNumber segment,
+void RecentTier::apply(const Record& record, Sequence sequence, SegmentNumber segment, std::uint32_t frame_bytes) {
+    std::visit(Overloaded{[&](const MessageRecord& of) { apply(of, sequence, segment, frame_bytes); },
+                          [&](const ConfRecord& of) { follow_settings(of, segment); }, [](const auto&) {}},
+               record);
+}
+
+EntryNumber RecentTier::apply(const MessageRecord& record, Sequence sequence, SegmentNumber segment,
                               std::uint32_t frame_bytes) {
     if (!seconds_.is_empty()) count_seconds(record, segment);
-    const bool whole = is_whole(record.kind);
-    switch (record.kind) {
-        case RecordKind::put:
-        case RecordKind::spawn:
-        case RecordKind::change:
-        case RecordKind::attempt:
-        case RecordKind::relocate:
-            break;
-        case RecordKind::end:
-            ends_[segment].push_back({ended_row(record), queues_.number(record.state.name_space, record.state.queue)});
-            if (record.state.state == State::dead) break;  // stays as an entry: its body and fields are needed
-            end(record, segment);
-            return kNoEntry;
-        case RecordKind::conf: {
-            if (record.subject != Subject::queue) return kNoEntry;
-            // Unreadable settings are refused where they are applied.
-            const Result<QueueSettings> settings = decode_queue_settings(record.value);
-            if (settings) follow_settings(record.state.name_space, std::string(record.name), *settings, segment);
-            return kNoEntry;
-        }
-        default:
-            return kNoEntry;
+    if (record.kind == RecordKind::end) {
+        ends_[segment].push_back({ended_row(record), queues_.number(record.state.name_space, record.state.queue)});
     }
-    if (record.kind == RecordKind::relocate && is_ended(record.state.state) && record.state.state != State::dead) {
+    if (is_ended(record.state.state) && record.state.state != State::dead) {
         end(record, segment);
         return kNoEntry;
     }
+    const bool whole = is_whole(record.kind);
     EntryNumber number = find(record.id);
     const bool known = number != kNoEntry;
     if (!known) number = take_slot(record.id);
@@ -163,22 +151,21 @@ EntryNumber RecentTier::apply(const Record& record, Sequence sequence, SegmentNu
     return number;
 }
 
+void RecentTier::follow_settings(const ConfRecord& record, SegmentNumber segment) {
+    if (record.subject != Subject::queue) return;
+    // Unreadable settings are refused where they are applied.
+    const Result<QueueSettings> settings = decode_queue_settings(record.value);
+    if (settings) follow_settings(record.name_space, std::string(record.name), *settings, segment);
+}
+
 void RecentTier::follow_settings(const std::string& name_space, const std::string& queue, const QueueSettings& settings,
                                  SegmentNumber segment) {
     if (settings.per_second != 0) return seconds_.watch(queues_.number(name_space, queue), segment);
     if (const QueueNumber number = queues_.find(name_space, queue); number != kNoQueue) seconds_.unwatch(number);
 }
 
-void RecentTier::count_seconds(const Record& record, SegmentNumber segment) {
-    switch (record.kind) {
-        case RecordKind::put:
-        case RecordKind::spawn:
-        case RecordKind::change:
-        case RecordKind::end:
-            break;
-        default:  // an attempt or a relocation does not change the state
-            return;
-    }
+void RecentTier::count_seconds(const MessageRecord& record, SegmentNumber segment) {
+    if (!changes_state(record.kind)) return;
     const MessageState& state = record.state;
     const Previous& previous = record.previous;
     if (previous.version != 0 && waits_for_due(previous.state)) {
@@ -189,7 +176,7 @@ void RecentTier::count_seconds(const Record& record, SegmentNumber segment) {
     }
 }
 
-void RecentTier::end(const Record& record, SegmentNumber segment) {
+void RecentTier::end(const MessageRecord& record, SegmentNumber segment) {
     Outcome outcome;
     outcome.state = record.state.state;
     outcome.maybe_delivered = record.state.maybe_delivered;
@@ -318,13 +305,13 @@ void RecentTier::forget_death(const Entry& entry, EntryNumber number) {
 }
 
 // An ended message may have lost its key to a newer one since; a relocation or a redrive does not take the key back.
-void RecentTier::hold_key(const Record& record, DueMs ended_ms) {
+void RecentTier::hold_key(const MessageRecord& record, DueMs ended_ms) {
     const MessageState& state = record.state;
     if (state.key.empty()) return;
     const QueueNumber queue = queues_.number(state.name_space, state.queue);
     RecentKey& held = keys_[joined_key(queue, state.key)];
     if (held.id > record.id) return;
-    const bool is_put = record.kind == RecordKind::put || record.kind == RecordKind::spawn;
+    const bool is_put = is_new(record.kind);
     const DueMs due_ms = state.first_due_ms != 0 ? state.first_due_ms : state.nominal_due_ms;
     held = {record.id, state.request_hash, due_ms, ended_ms, is_put || (held.is_put_here && held.id == record.id)};
 }

@@ -157,12 +157,13 @@ class RecentTier {
     void follow_settings(const std::string& name_space, const std::string& queue, const QueueSettings& settings,
                          SegmentNumber segment);
 
-    // Applies the next record of the log. `frame_bytes` is its size with its frame. Of records that are not of a
-    // message, only queue settings matter here, for the counts per second. Returns the entry of the message, or
-    // kNoEntry if it has ended or the record is of no message. An entry that ends is freed: the engine removes it from
-    // its wheel and lists first. In-memory fields (what it waits for, timer, begun) survive an `attempt` and a
-    // `relocate`. After any other record the message waits for nothing.
-    EntryNumber apply(const Record& record, Sequence sequence, SegmentNumber segment, std::uint32_t frame_bytes);
+    // Applies the next record of a message in the log. `frame_bytes` is its size with its frame. Returns the entry of
+    // the message, or kNoEntry if it has ended. An entry that ends is freed: the engine removes it from its wheel and
+    // lists first. In-memory fields (what it waits for, timer, begun) survive an `attempt` and a `relocate`. After any
+    // other record the message waits for nothing.
+    EntryNumber apply(const MessageRecord& record, Sequence sequence, SegmentNumber segment, std::uint32_t frame_bytes);
+    // The same for any record. Beside those of messages, only queue settings matter here, for the counts per second.
+    void apply(const Record& record, Sequence sequence, SegmentNumber segment, std::uint32_t frame_bytes);
 
     // Adds what the index has of an unfinished message or dead letter that is not here.
     EntryNumber admit(const MessageRow& row);
@@ -213,11 +214,12 @@ class RecentTier {
     void set_state(Entry& entry, EntryNumber number, const MessageState& state, const Death& death);
     void set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death);
     void forget_death(const Entry& entry, EntryNumber number);
-    void end(const Record& record, SegmentNumber segment);
-    void hold_key(const Record& record, DueMs ended_ms);
+    void follow_settings(const ConfRecord& record, SegmentNumber segment);
+    void end(const MessageRecord& record, SegmentNumber segment);
+    void hold_key(const MessageRecord& record, DueMs ended_ms);
     static std::string joined_key(QueueNumber queue, std::string_view key);
     void touch(MessageId id, SegmentNumber segment);
-    void count_seconds(const Record& record, SegmentNumber segment);
+    void count_seconds(const MessageRecord& record, SegmentNumber segment);
 
     QueueNames queues_;
     SecondLedger seconds_;

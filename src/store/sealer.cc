@@ -284,8 +284,9 @@ Result<SegmentEffect> read_effect(const SegmentFile& segment, std::uint64_t firs
             const Result<Record> record = decode_record(framed.kind, framed.body);
             if (!record) return record.error();
             effect.add(*record, framed.sequence, framed.frame_bytes, commit.totals.server_time_ms);
-            if (record->kind != RecordKind::outcomes || record->segment >= first_segment) continue;
-            const Status added = for_each_outcome(record->value, [&](const Record& outcome) {
+            const auto* outcomes = std::get_if<OutcomesRecord>(&*record);
+            if (outcomes == nullptr || outcomes->segment >= first_segment) continue;
+            const Status added = for_each_outcome(outcomes->rows, [&](const MessageRecord& outcome) {
                 effect.add(outcome, framed.sequence, 0, commit.totals.server_time_ms);
                 return Status();
             });

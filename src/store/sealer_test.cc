@@ -349,7 +349,7 @@ TEST_F(Sealing, relocated_outcomes_are_added_if_their_segment_is_unknown) {
     seal();
     const MessageRow before = *find(ended);
     std::string rows;
-    append_outcome(rows, shard_.committed.back().record);
+    append_outcome(rows, std::get<MessageRecord>(shard_.committed.back().record));
     shard_.relocate_outcomes({rows, 1, 1, 3});
     seal();
     EXPECT_EQ(find(ended), before);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/overloaded.h"
 #include "message/records/outcome_rows.h"
 #include "store/key_layout.h"
 
@@ -13,34 +14,20 @@ SegmentEffect::SegmentEffect(std::size_t records) {
 }
 
 void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t frame_bytes, DueMs server_time_ms) {
-    switch (record.kind) {
-        case RecordKind::put:
-        case RecordKind::spawn:
-        case RecordKind::change:
-        case RecordKind::attempt:
-        case RecordKind::end:
-        case RecordKind::relocate:
-            break;
-        case RecordKind::cursor:
-            add_cursor(record);
-            return;
-        case RecordKind::relocation_done:
-            relocated_up_to_ = std::max(relocated_up_to_, record.up_to);
-            return;
-        case RecordKind::conf:
-            add_rule(settings_, settings_key(record.subject, record.state.name_space, record.name), record, sequence,
-                     frame_bytes);
-            return;
-        case RecordKind::outcomes:
-            outcomes_relocated_up_to_ = std::max(outcomes_relocated_up_to_, record.up_to);
-            return;
-        case RecordKind::rule:
-            add_rule(rules_, settings_key(record.subject, record.state.name_space, record.name), record, sequence,
-                     frame_bytes);
-            return;
-        case RecordKind::epoch:
-            return;  // the index does not depend on them
-    }
+    std::visit(
+        Overloaded{[&](const MessageRecord& of) { add(of, sequence, frame_bytes, server_time_ms); },
+                   [&](const ConfRecord& of) { add_rule(settings_, of, sequence, frame_bytes); },
+                   [&](const RuleRecord& of) { add_rule(rules_, of, sequence, frame_bytes); },
+                   [&](const CursorRecord& of) { add_cursor(of); },
+                   [&](const RelocationDoneRecord& of) { relocated_up_to_ = std::max(relocated_up_to_, of.up_to); },
+                   [&](const OutcomesRecord& of) {
+                       outcomes_relocated_up_to_ = std::max(outcomes_relocated_up_to_, of.up_to);
+                   },
+                   [](const EpochRecord&) {}},  // the index does not depend on them
+        record);
+}
+
+void SegmentEffect::add(const MessageRecord& record, Sequence sequence, std::size_t frame_bytes, DueMs server_time_ms) {
     const auto [inserted, fresh] = by_id_.try_emplace(record.id, static_cast<std::uint32_t>(messages_.size()));
     if (fresh) {
         messages_.emplace_back();
@@ -56,7 +43,7 @@ void SegmentEffect::add(const Record& record, Sequence sequence, std::size_t fra
     effect.decided_ms = server_time_ms;
 }
 
-void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
+void SegmentEffect::begin(MessageEffect& effect, const MessageRecord& record) {
     effect.id = record.id;
     StoodBefore& before = effect.before;
     if (record.kind == RecordKind::relocate) {
@@ -83,7 +70,7 @@ void SegmentEffect::begin(MessageEffect& effect, const Record& record) {
     }
 }
 
-void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
+void SegmentEffect::set_state(MessageEffect& effect, const MessageRecord& record) {
     const MessageState& state = record.state;
     effect.queue = queue_number(state.name_space, state.queue);
     effect.state = state.state;
@@ -102,7 +89,7 @@ void SegmentEffect::set_state(MessageEffect& effect, const Record& record) {
     rare.reason = has_reason ? record.reason : std::string_view();
 }
 
-void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequence sequence,
+void SegmentEffect::set_record(MessageEffect& effect, const MessageRecord& record, Sequence sequence,
                                std::size_t frame_bytes) {
     const bool ended = is_ended(record.state.state);
     effect.ended_ms = ended_at(record);
@@ -120,26 +107,26 @@ void SegmentEffect::set_record(MessageEffect& effect, const Record& record, Sequ
     }
 }
 
-void SegmentEffect::add_cursor(const Record& record) {
-    if (record.state.queue.empty()) {
-        load_cursor_ms_ = std::max(load_cursor_ms_, record.state.due_ms);
+void SegmentEffect::add_cursor(const CursorRecord& record) {
+    if (record.queue.empty()) {
+        load_cursor_ms_ = std::max(load_cursor_ms_, record.due_ms);
         return;
     }
-    const QueueNumber queue = queue_number(record.state.name_space, record.state.queue);
-    queue_cursors_.push_back({queue, {record.state.due_ms, record.id}, record.removed});
+    queue_cursors_.push_back(
+        {queue_number(record.name_space, record.queue), {record.due_ms, record.id}, record.removed});
 }
 
-void SegmentEffect::add_rule(std::map<std::string, RuleEffect>& to, std::string key, const Record& record,
-                             Sequence sequence, std::size_t frame_bytes) {
-    const auto [inserted, fresh] = to.try_emplace(std::move(key));
+template <class Of>
+void SegmentEffect::add_rule(std::map<std::string, RuleEffect>& to, const Of& record, Sequence sequence,
+                             std::size_t frame_bytes) {
+    const auto [inserted, fresh] = to.try_emplace(settings_key(record.subject, record.name_space, record.name));
     RuleEffect& effect = inserted->second;
     if (fresh) {
-        effect.name = {record.state.name_space, std::string(record.name)};
+        effect.name = {record.name_space, std::string(record.name)};
         effect.position_before = record.log_position;
     }
-    const bool is_whole = record.kind == RecordKind::conf || is_whole_rule(record);
-    effect.log_position = is_whole ? sequence : record.log_position;
-    effect.record_bytes = is_whole ? static_cast<std::uint32_t>(frame_bytes) : record.record_bytes;
+    effect.log_position = record.is_whole() ? sequence : record.log_position;
+    effect.record_bytes = record.is_whole() ? static_cast<std::uint32_t>(frame_bytes) : record.record_bytes;
     effect.value = record.value;
 }
 

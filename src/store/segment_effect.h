@@ -93,9 +93,10 @@ class SegmentEffect {
     explicit SegmentEffect(std::size_t records);
 
     // Adds the next record of the segment. `frame_bytes` is its size with its frame, `server_time_ms` that of the
-    // footer of its commit. Of an unknown outcome record the rows are added to the index one by one, as relocation
-    // records. Average O(1).
+    // footer of its commit. Average O(1).
     void add(const Record& record, Sequence sequence, std::size_t frame_bytes, DueMs server_time_ms);
+    // The same for a record of a message. The rows of an unknown outcome record are added one by one, as relocations.
+    void add(const MessageRecord& record, Sequence sequence, std::size_t frame_bytes, DueMs server_time_ms);
 
     const std::vector<MessageEffect>& messages() const { return messages_; }
     const RareFields& rare(const MessageEffect& message) const { return rare_[message.rare]; }
@@ -121,12 +122,12 @@ class SegmentEffect {
     void fill_row(const MessageEffect& message, MessageRow& row) const;
 
   private:
-    void begin(MessageEffect& effect, const Record& record);
-    void set_state(MessageEffect& effect, const Record& record);
-    void set_record(MessageEffect& effect, const Record& record, Sequence sequence, std::size_t frame_bytes);
-    void add_cursor(const Record& record);
-    void add_rule(std::map<std::string, RuleEffect>& to, std::string key, const Record& record, Sequence sequence,
-                  std::size_t frame_bytes);
+    void begin(MessageEffect& effect, const MessageRecord& record);
+    void set_state(MessageEffect& effect, const MessageRecord& record);
+    void set_record(MessageEffect& effect, const MessageRecord& record, Sequence sequence, std::size_t frame_bytes);
+    void add_cursor(const CursorRecord& record);
+    template <class Of>
+    void add_rule(std::map<std::string, RuleEffect>& to, const Of& record, Sequence sequence, std::size_t frame_bytes);
 
     std::vector<MessageEffect> messages_;
     boost::unordered_flat_map<MessageId, std::uint32_t> by_id_;

@@ -1,19 +1,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/overloaded.h"
 #include "journal/segment_catalog.h"
 #include "store/index.h"
 #include "store/store.h"
 
 namespace duewheel {
 namespace {
-
-template <class... Cases>
-struct Overloaded : Cases... {
-    using Cases::operator()...;
-};
-template <class... Cases>
-Overloaded(Cases...) -> Overloaded<Cases...>;
 
 RecordBytes bytes_of(OwnedRecord record) {
     return {record.sequence, std::move(record.body), static_cast<std::uint8_t>(record.kind)};

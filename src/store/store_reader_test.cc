@@ -69,7 +69,7 @@ TEST_F(Reading, each_kind_of_lookup_has_its_kind_of_result) {
     const auto records = std::get<std::vector<RecordBytes>>(look_up({1, ReadRecords{{1, 2}}}).what);
     ASSERT_EQ(records.size(), 2u);
     EXPECT_EQ(records[0].log_position, 1u);
-    const auto record = decode_record(static_cast<RecordKind>(records[0].kind), records[0].body);
+    const auto record = decode_message(static_cast<RecordKind>(records[0].kind), records[0].body);
     ASSERT_TRUE(record.ok());
     EXPECT_EQ(record->content.body, "the body");
 }

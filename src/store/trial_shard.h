@@ -80,7 +80,7 @@ class TrialShard {
         row.state = std::move(state);
         row.state.version = 1;
         if (row.state.nominal_due_ms == 0) row.state.nominal_due_ms = row.state.due_ms;
-        Record record = record_of(RecordKind::put, row);
+        MessageRecord record = record_of(RecordKind::put, row);
         record.content.body = body;
         row.record_bytes = append(record);
         row.log_position = totals_.sequence;
@@ -93,7 +93,7 @@ class TrialShard {
     // Any move that is not an end: the state that stands then.
     void change(MessageId id, MessageState state, RecordKind kind = RecordKind::change) {
         MessageRow& row = rows.at(id);
-        Record record = change_of(kind, row, std::move(state));
+        MessageRecord record = change_of(kind, row, std::move(state));
         const std::string reason = "failure of " + std::to_string(id);
         if (kind == RecordKind::change && record.state.state == State::retrying) record.reason = reason;
         append(record);
@@ -126,7 +126,7 @@ class TrialShard {
         MessageRow& row = rows.at(id);
         MessageState state = row.state;
         state.state = ended;
-        Record record = change_of(RecordKind::end, row, std::move(state));
+        MessageRecord record = change_of(RecordKind::end, row, std::move(state));
         record.time_ms = totals_.server_time_ms;
         record.lease_attempt = row.state.attempts;
         record.lease_incarnation = 3;
@@ -143,7 +143,7 @@ class TrialShard {
     }
     void relocate(MessageId id, std::string_view body = "body") {
         MessageRow& row = rows.at(id);
-        Record record = record_of(RecordKind::relocate, row);
+        MessageRecord record = record_of(RecordKind::relocate, row);
         copy_end(row, record);
         record.reason = row.reason;
         const bool whole = !is_ended(row.state.state) || row.state.state == State::dead;
@@ -154,28 +154,16 @@ class TrialShard {
         row.record_bytes = whole ? bytes : 0;
     }
     void relocate_outcomes(const OutcomesToRelocate& outcomes) {
-        Record record;
-        record.kind = RecordKind::outcomes;
-        record.value = texts_.emplace_back(outcomes.rows);
+        OutcomesRecord record;
+        record.rows = texts_.emplace_back(outcomes.rows);
         record.count = outcomes.count;
         record.segment = outcomes.segment;
         record.up_to = outcomes.up_to;
         append(record);
     }
-    void set_load_cursor(DueMs due_ms) {
-        Record record;
-        record.kind = RecordKind::cursor;
-        record.state.due_ms = record.state.nominal_due_ms = due_ms;
-        append(record);
-    }
+    void set_load_cursor(DueMs due_ms) { append(CursorRecord{.due_ms = due_ms}); }
     void set_queue_cursor(const std::string& queue, DuePosition at, bool removed = false) {
-        Record record;
-        record.kind = RecordKind::cursor;
-        record.state.queue = queue;
-        record.state.due_ms = record.state.nominal_due_ms = at.due_ms;
-        record.id = at.id;
-        record.removed = removed;
-        append(record);
+        append(CursorRecord{.queue = queue, .due_ms = at.due_ms, .id = at.id, .removed = removed});
     }
 
     // Makes what was written since the last commit durable, at this server time.
@@ -235,15 +223,15 @@ class TrialShard {
             SegmentEnd{header.before, link, kSegmentHeaderBytes, false}, OffsetList(header.first_sequence()));
         catalog_.add(newest_);
     }
-    static Record record_of(RecordKind kind, const MessageRow& row) {
-        Record record;
+    static MessageRecord record_of(RecordKind kind, const MessageRow& row) {
+        MessageRecord record;
         record.kind = kind;
         record.id = row.id;
         record.state = row.state;
         return record;
     }
-    static Record change_of(RecordKind kind, const MessageRow& row, MessageState state) {
-        Record record = record_of(kind, row);
+    static MessageRecord change_of(RecordKind kind, const MessageRow& row, MessageState state) {
+        MessageRecord record = record_of(kind, row);
         record.log_position = row.log_position;
         record.record_bytes = row.record_bytes;
         record.previous = {row.state.state,
@@ -269,14 +257,18 @@ class TrialShard {
         const DueMs due_ms = row.state.first_due_ms != 0 ? row.state.first_due_ms : row.state.nominal_due_ms;
         if (holder.id <= row.id) holder = {row.id, row.state.request_hash, due_ms, row.ended_ms};
     }
-    std::uint32_t append(Record& record) {
-        ++totals_.sequence;
+    std::uint32_t append(MessageRecord& record) {
         if (!record.reason.empty()) record.reason = texts_.emplace_back(record.reason);
+        const std::uint32_t bytes = append(Record(record));
+        std::get<MessageRecord>(written_.back().record).content = {};
+        return bytes;
+    }
+    std::uint32_t append(const Record& record) {
+        ++totals_.sequence;
         const auto bytes = static_cast<std::uint32_t>(append_record(pending_.records, totals_.sequence, record));
         ++pending_.count;
         add_to_totals(totals_, record, bytes);
         written_.push_back({record, totals_.sequence, bytes, 0});
-        written_.back().record.content = {};
         return bytes;
     }
 

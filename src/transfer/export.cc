@@ -136,7 +136,7 @@ class Export {
         for (const Index::Settings& of : *rules) {
             const Result<std::vector<OwnedRecord>> whole = view_.segments().read_records({&of.row.log_position, 1});
             if (!whole) return whole.error();
-            const Result<Record> record = decode_record(whole->front().kind, whole->front().body);
+            const Result<RuleRecord> record = decode_rule(whole->front().body);
             if (!record) return record.error();
             JsonWriter json(line_);
             begin(json, of.subject == Subject::watchdog ? "watchdog" : "schedule", of.queue);
@@ -269,7 +269,7 @@ class Export {
             const auto at =
                 std::lower_bound(log_positions.begin(), log_positions.end(), row.log_position) - log_positions.begin();
             const OwnedRecord& whole = (*records)[static_cast<std::size_t>(at)];
-            const Result<Record> record = decode_record(whole.kind, whole.body);
+            const Result<MessageRecord> record = decode_message(whole.kind, whole.body);
             if (!record) return record.error();
             write_message_line(line_, line_of(row, record->content, report_.header.server_time_ms));
             ++(row.state.state == State::dead ? report_.end.counts.dead : report_.end.counts.messages);

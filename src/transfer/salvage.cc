@@ -9,6 +9,7 @@
 
 #include <boost/unordered/unordered_flat_map.hpp>
 
+#include "base/overloaded.h"
 #include "journal/local_journal.h"
 #include "message/totals.h"
 #include "message/watchdog_state.h"
@@ -38,16 +39,25 @@ struct NewestRule {
 };
 using RuleName = std::tuple<Subject, std::string, std::string>;
 
+// Null for a record of another kind.
+SubjectRecord* subject_record(Record& record) {
+    if (auto* conf = std::get_if<ConfRecord>(&record)) return conf;
+    return std::get_if<RuleRecord>(&record);
+}
+
 // The first pass: what there is.
 class Inventory {
   public:
     Status add(const FramedRecord& frame) {
-        Result<Record> decoded = decode_record(frame.kind, frame.body);
-        if (!decoded) return std::move(decoded).error();
-        const Record& record = *decoded;
-        if (record.kind == RecordKind::relocation_done) relocated_up_to_ = std::max(relocated_up_to_, record.up_to);
-        if (record.kind == RecordKind::conf || record.kind == RecordKind::rule) add_rule(record, frame.body);
-        if (is_of_message(record.kind)) add_message(record, frame.sequence);
+        Result<Record> record = decode_record(frame.kind, frame.body);
+        if (!record) return std::move(record).error();
+        std::visit(
+            Overloaded{[&](const MessageRecord& of) { add_message(of, frame.sequence); },
+                       [&](const ConfRecord& of) { add_rule(of, frame.body); },
+                       [&](const RuleRecord& of) { add_rule(of, frame.body); },
+                       [&](const RelocationDoneRecord& of) { relocated_up_to_ = std::max(relocated_up_to_, of.up_to); },
+                       [](const auto&) {}},
+            *record);
         return {};
     }
 
@@ -60,7 +70,7 @@ class Inventory {
     Sequence relocated_up_to() const { return relocated_up_to_; }
 
   private:
-    void add_message(const Record& record, Sequence sequence) {
+    void add_message(const MessageRecord& record, Sequence sequence) {
         const State state = record.state.state;
         if (is_ended(state) && state != State::dead) {
             forget(record.id);
@@ -85,7 +95,7 @@ class Inventory {
     }
 
     // The older of two messages with one key has ended, or is a dead letter, which keeps its key for a time only.
-    void hold_key(const Record& record) {
+    void hold_key(const MessageRecord& record) {
         const MessageState& state = record.state;
         const std::uint64_t key = area_hash(state.name_space + '\0' + state.queue + '\0' + std::string(state.key));
         if (const auto held = keys_.find(record.id); held != keys_.end() && held->second != key) {
@@ -103,17 +113,17 @@ class Inventory {
         keys_.erase(older);
     }
 
-    void add_rule(const Record& record, std::string_view body) {
-        RuleName name{record.subject, record.state.name_space, std::string(record.name)};
+    template <class Of>
+    void add_rule(const Of& record, std::string_view body) {
+        RuleName name{record.subject, record.name_space, std::string(record.name)};
         if (record.value.empty()) {
             rules_.erase(name);
             return;
         }
         NewestRule& newest = rules_[std::move(name)];
-        newest.kind = record.kind;
-        const bool whole = record.kind == RecordKind::conf || is_whole_rule(record);
-        (whole ? newest.whole : newest.last) = body;
-        if (whole) newest.last.clear();
+        newest.kind = Of::kKind;
+        (record.is_whole() ? newest.whole : newest.last) = body;
+        if (record.is_whole()) newest.last.clear();
     }
 
     boost::unordered_flat_map<MessageId, Newest> messages_;
@@ -181,7 +191,7 @@ class Copier {
 
     Status add(const FramedRecord& frame) {
         if (!is_of_message(frame.kind)) return {};
-        Result<Record> record = decode_record(frame.kind, frame.body);
+        Result<MessageRecord> record = decode_message(frame.kind, frame.body);
         if (!record) return std::move(record).error();
         const Newest* newest = inventory_.find(record->id);
         if (newest == nullptr) return {};
@@ -196,8 +206,8 @@ class Copier {
     };
 
     // A dead letter is put as an unfinished message that then ends: only that way it counts right.
-    Status copy_whole(Record record, bool is_newest) {
-        const Record original = record;
+    Status copy_whole(MessageRecord record, bool is_newest) {
+        const MessageRecord original = record;
         const bool is_dead = record.state.state == State::dead;
         if (record.kind == RecordKind::relocate) record.kind = RecordKind::put;
         record.log_position = 0;
@@ -220,14 +230,14 @@ class Copier {
                           .nominal_due_ms = state.nominal_due_ms};
         copied_[record.id] = {std::move(previous), *place};
         if (!is_newest) return {};
-        Record end = original;
+        MessageRecord end = original;
         end.kind = RecordKind::end;
         end.time_ms = original.ended_ms;
         end.content = {};
         return copy_last(end);
     }
 
-    Status copy_last(Record record) {
+    Status copy_last(MessageRecord record) {
         const auto copied = copied_.find(record.id);
         if (copied == copied_.end()) return {};
         record.previous = copied->second.previous;
@@ -241,16 +251,14 @@ class Copier {
     Status copy_rule(const NewestRule& newest) {
         Result<Record> whole = decode_record(newest.kind, newest.whole);
         if (!whole) return std::move(whole).error();
-        whole->log_position = 0;
-        whole->record_bytes = 0;
-        whole->previous = {};
-        std::string last_value;
-        if (!newest.last.empty()) {
-            const Result<Record> last = decode_record(newest.kind, newest.last);
-            if (!last) return last.error();
-            last_value = last->value;
-            whole->value = last_value;
-        }
+        SubjectRecord& record = *subject_record(*whole);
+        record.log_position = 0;
+        record.record_bytes = 0;
+        record.revision_before = 0;
+        record.term_before = 0;
+        Result<Record> last = decode_record(newest.kind, newest.last.empty() ? newest.whole : newest.last);
+        if (!last) return std::move(last).error();
+        record.value = subject_record(*last)->value;
         const Result<Writer::Place> place = writer_.add(*whole);
         return place ? Status() : Status(place.error());
     }
@@ -320,9 +328,7 @@ Result<SalvageReport> salvage(FileSystem& files, const std::string& data, const 
     Writer writer(**journal, log->totals.server_time_ms);
     Copier copier(inventory, writer);
     // The first segment has its size already; the others are as large as their commit.
-    Record first;
-    first.kind = RecordKind::epoch;
-    first.time_ms = log->totals.server_time_ms;
+    const EpochRecord first{.time_ms = log->totals.server_time_ms};
     if (const auto begun = writer.add(first); !begun) return begun.error();
     Status done = writer.send();
     if (done) done = copier.copy_rules();

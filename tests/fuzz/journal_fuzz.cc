@@ -107,7 +107,7 @@ class Trial {
         Kept kept;
         const unsigned records = room.has_record && !room.closed ? script_.below(4) : 1 + script_.below(3);
         for (unsigned i = 0; i < records; ++i) {
-            Record record;
+            MessageRecord record;
             record.id = 1024 * (commit.totals.sequence + 1);
             record.state.queue = "q";
             const std::string body(script_.below(200), static_cast<char>(script_.byte()));

@@ -23,10 +23,26 @@ void judge_frame(std::string_view bytes) {
 }
 
 // Fields that mean nothing without others; whoever writes a record leaves them out.
-void leave_out_idle_fields(Record& record) {
-    if (record.content.repeat == Repeat{}) record.content.repeat.reset();
-    if (record.content.transaction == TransactionRule{}) record.content.transaction.reset();
-    if (record.previous.version == 0) record.previous = {};
+void leave_out_idle_fields(MessageContent& content) {
+    if (content.repeat == Repeat{}) content.repeat.reset();
+    if (content.transaction == TransactionRule{}) content.transaction.reset();
+}
+template <class Of>
+void leave_out_idle_fields(Of& record) {
+    if constexpr (requires { record.content; }) leave_out_idle_fields(record.content);
+    if constexpr (requires { record.previous; }) {
+        if (record.previous.version == 0) record.previous = {};
+    }
+    if constexpr (requires { record.term_before; }) {
+        if (record.revision_before == 0) record.term_before = 0;
+    }
+}
+
+void judge_digest(const Record& again, const Record& decoded) {
+    const auto* first = std::get_if<MessageRecord>(&again);
+    const auto* second = std::get_if<MessageRecord>(&decoded);
+    if (first == nullptr || second == nullptr) return;
+    require(digest_term(first->id, first->state) == digest_term(second->id, second->state), "its digest changed");
 }
 
 }  // namespace
@@ -34,7 +50,7 @@ void leave_out_idle_fields(Record& record) {
 void fuzz(std::string_view input) {
     judge_frame(input);
     if (input.empty()) return;
-    const auto kind = static_cast<RecordKind>(static_cast<unsigned char>(input.front()) % 11 + 1);
+    const auto kind = static_cast<RecordKind>(static_cast<unsigned char>(input.front()) % 12 + 1);
     const std::string_view body = input.substr(1);
     Result<Record> decoded = decode_record(kind, body);
     if (!decoded) {
@@ -42,7 +58,7 @@ void fuzz(std::string_view input) {
         require(code == "damaged_record" || code == "newer_format", "a record has another error", code);
         return;
     }
-    leave_out_idle_fields(*decoded);
+    std::visit([](auto& record) { leave_out_idle_fields(record); }, *decoded);
     std::string written;
     const std::size_t size = append_record(written, 7, *decoded);
     require(size == written.size(), "a record's size is not that of its bytes");
@@ -51,7 +67,7 @@ void fuzz(std::string_view input) {
             "a frame that was written cannot be read");
     const Result<Record> again = decode_record(kind, frame->body);
     require(again.ok() && *again == *decoded, "a record is another after writing");
-    require(digest_term(again->id, again->state) == digest_term(decoded->id, decoded->state), "its digest changed");
+    judge_digest(*again, *decoded);
     std::string twice;
     append_record(twice, 7, *again);
     require(twice == written, "equal records have different bytes");

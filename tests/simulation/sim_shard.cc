@@ -93,7 +93,12 @@ void SimShard::tell(const Commit& commit) const {
     while (!rest.empty()) {
         const FramedRecord frame = *read_frame(rest);
         rest.remove_prefix(frame.frame_bytes);
-        const Record record = *decode_record(frame.kind, frame.body);
+        if (!is_of_message(frame.kind)) {
+            std::fprintf(stderr, "        record %lu: kind %u\n", static_cast<unsigned long>(frame.sequence),
+                         static_cast<unsigned>(frame.kind));
+            continue;
+        }
+        const MessageRecord record = *decode_message(frame.kind, frame.body);
         std::fprintf(stderr, "        record %lu: kind %u of %lu, %s, place %lu, due %lld, attempts %u\n",
                      static_cast<unsigned long>(frame.sequence), static_cast<unsigned>(frame.kind),
                      static_cast<unsigned long>(record.id), std::string(state_name(record.state.state)).c_str(),
@@ -123,7 +128,7 @@ void SimShard::count_commit(const Commit& commit) {
         rest.remove_prefix(frame.frame_bytes);
         if (frame.kind != RecordKind::spawn) continue;
         const bool is_run =
-            options_.has(Op::schedule) && !decode_record(frame.kind, frame.body)->content.schedule.empty();
+            options_.has(Op::schedule) && !decode_message(frame.kind, frame.body)->content.schedule.empty();
         ++(is_run ? runs_ : occurrences_);
     }
     if (occurrences_ > 1) rare_.met(Rare::occurrences_in_one_commit);

@@ -63,8 +63,9 @@ Status leave_out_relocated_last(const LocalJournal& journal, const Index& rebuil
             if (framed.sequence < from || framed.kind != RecordKind::outcomes) continue;
             const Result<Record> record = decode_record(framed.kind, framed.body);
             if (!record) return record.error();
-            if (record->segment >= first_segment) continue;
-            const Status walked = for_each_outcome(record->value, [&](const Record& outcome) {
+            const auto& outcomes = std::get<OutcomesRecord>(*record);
+            if (outcomes.segment >= first_segment) continue;
+            const Status walked = for_each_outcome(outcomes.rows, [&](const MessageRecord& outcome) {
                 const MessageState& state = outcome.state;
                 for (Rows* rows : {&grown_rows, &fresh_rows}) {
                     rows->erase(id_key(outcome.id));

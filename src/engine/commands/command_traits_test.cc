@@ -26,7 +26,7 @@ PutCommand put_with_everything() {
 // The record that the engine would write for it, with large numbers.
 std::size_t record_bytes(const PutCommand& put) {
     constexpr DueMs kLate = 9'000'000'000'000;
-    Record record;
+    MessageRecord record;
     record.kind = RecordKind::put;
     record.id = kMessageIdMax;
     record.state.due_ms = kLate;

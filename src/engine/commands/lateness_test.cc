@@ -201,8 +201,8 @@ TEST(Lateness, the_end_of_a_message_records_both_parts) {
     const std::vector<Delivered> messages = shard.lease();
     ASSERT_EQ(messages.size(), 1u);
     shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease});
-    EXPECT_EQ(shard.record(RecordKind::end).lateness_ms, 0);
-    EXPECT_EQ(shard.record(RecordKind::end).wait_ms, kMinute);
+    EXPECT_EQ(shard.last().lateness_ms, 0);
+    EXPECT_EQ(shard.last().wait_ms, kMinute);
 }
 
 TEST(Lateness, recent_figures_forget_after_twenty_seconds_and_the_histogram_never) {

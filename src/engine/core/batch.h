@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/overloaded.h"
 #include "engine/commands/command.h"
 #include "journal/journal.h"
 #include "message/records/record.h"
@@ -56,18 +57,14 @@ class Batch {
     }
 
     // Encodes the record, adds it to the totals, and stores its effect. Returns its sequence.
-    Sequence add(const Record& record, EntryNumber entry, ReplyToken token, Reply reply) {
+    Sequence add(Record&& record, EntryNumber entry, ReplyToken token, Reply reply) {
         Operation& operation = operations_.emplace_back();
         operation.sequence = ++totals_.sequence;
         operation.offset = bytes_.size();
         operation.frame_bytes = static_cast<std::uint32_t>(append_record(bytes_, operation.sequence, record));
         add_to_totals(totals_, record, operation.frame_bytes);
-        operation.record = record;
-        operation.record.content = MessageContent{.put_ms = record.content.put_ms};
-        operation.record.reason = {};
-        operation.record.name = operation.record.value = {};
-        operation.name = record.name;
-        operation.reason = record.reason;
+        operation.record = std::move(record);
+        own_texts(operation);
         operation.entry = entry;
         if (token != 0) answer_with_last(token, std::move(reply));
         return operation.sequence;
@@ -105,6 +102,26 @@ class Batch {
     bool closes_segment = false;
 
   private:
+    // The bytes that the record's views point to need not outlive this call.
+    static void own_texts(Operation& operation) {
+        std::visit(Overloaded{[&](MessageRecord& record) {
+                                  operation.reason = record.reason;
+                                  record.reason = {};
+                                  record.content = MessageContent{.put_ms = record.content.put_ms};
+                              },
+                              [&](ConfRecord& record) {
+                                  operation.name = record.name;
+                                  record.name = record.value = {};
+                              },
+                              [&](RuleRecord& record) {
+                                  operation.name = record.name;
+                                  record.name = record.value = {};
+                                  record.content = MessageContent{.put_ms = record.content.put_ms};
+                              },
+                              [](OutcomesRecord& record) { record.rows = {}; }, [](auto&) {}},
+                   operation.record);
+    }
+
     static constexpr std::size_t kKeptOperations = 2048;
     static constexpr std::size_t kKeptBytes = std::size_t{1} << 20;
 

@@ -40,7 +40,7 @@ std::span<Operation> BatchPipeline::take(std::size_t max) {
     const auto must_go_on = [&] {
         if (taken_ == from) return true;
         const Operation& last = operations[taken_ - 1];
-        return taken_ - from < max || (last.record.kind == RecordKind::put && last.token == 0);
+        return taken_ - from < max || (kind_of(last.record) == RecordKind::put && last.token == 0);
     };
     while (taken_ < operations.size() && must_go_on()) ++taken_;
     return std::span(operations).subspan(from, taken_ - from);

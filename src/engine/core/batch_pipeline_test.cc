@@ -14,7 +14,7 @@ struct Trial {
     // Adds puts that are answered with these tokens.
     void add(const std::vector<ReplyToken>& tokens) {
         for (const ReplyToken token : tokens) {
-            Record record;
+            MessageRecord record;
             record.kind = RecordKind::put;
             record.id = ++id * kShardsMax;
             record.state.queue = "q";

@@ -20,31 +20,30 @@ bool BatchWriter::refuse_for_space(const PendingCommand& pending, Adds what) con
     return true;
 }
 
-void BatchWriter::add(EntryNumber number, const Record& record, ReplyToken token, Reply with) {
+void BatchWriter::add(EntryNumber number, Record&& record, ReplyToken token, Reply with) {
     if (number != kNoEntry) uses_.recent_.entry(number).in_batch = true;
-    batch().add(record, number, token, std::move(with));
+    batch().add(std::move(record), number, token, std::move(with));
 }
 
 void BatchWriter::add_conf(Subject subject, std::string_view name_space, std::string_view name, std::string_view value,
                            const std::optional<StoredConf>& before, ReplyToken token, Reply with) {
-    Record record;
-    record.kind = RecordKind::conf;
+    ConfRecord record;
     record.time_ms = uses_.now_;
     record.subject = subject;
-    record.state.name_space = name_space;
+    record.name_space = name_space;
     record.name = name;
     record.value = value;
     if (before) {
         record.log_position = before->log_position;
         record.record_bytes = before->record_bytes;
-        record.previous.version = before->revision;
-        record.previous.term = subject_term(subject, name_space, name, before->value);
+        record.revision_before = before->revision;
+        record.term_before = subject_term(subject, name_space, name, before->value);
     }
-    batch().add(record, kNoEntry, token, std::move(with));
+    batch().add(std::move(record), kNoEntry, token, std::move(with));
 }
 
-Record BatchWriter::changed(const Entry& entry, RecordKind kind, Cause cause) const {
-    Record record;
+MessageRecord BatchWriter::changed(const Entry& entry, RecordKind kind, Cause cause) const {
+    MessageRecord record;
     record.kind = kind;
     record.id = entry.id;
     record.log_position = entry.log_position;

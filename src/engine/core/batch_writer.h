@@ -34,9 +34,9 @@ class BatchWriter {
     // True if there is no space for the record of the command: it was answered with the error.
     bool refuse_for_space(const PendingCommand& pending, Adds what) const;
     // The entry, if there is one, is in the batch from now on.
-    void add(EntryNumber number, const Record& record, ReplyToken token, Reply with);
+    void add(EntryNumber number, Record&& record, ReplyToken token, Reply with);
     // A record with the next version of the message; the caller sets the members that change.
-    Record changed(const Entry& entry, RecordKind kind, Cause cause) const;
+    MessageRecord changed(const Entry& entry, RecordKind kind, Cause cause) const;
     // A record of settings, of a token, or of the position of an input, in place of `before`.
     void add_conf(Subject subject, std::string_view name_space, std::string_view name, std::string_view value,
                   const std::optional<StoredConf>& before, ReplyToken token, Reply with);

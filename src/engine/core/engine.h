@@ -224,8 +224,16 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
     void apply_durable();
     void apply_next(Operation& operation);
     void finish_commit();
-    void apply(Operation& operation);
-    void count(const Record& record, QueueNumber in_queue);
+    void apply(Operation& operation, MessageRecord& record);
+    void apply(Operation& operation, const ConfRecord& record);
+    void apply(Operation& operation, const RuleRecord& record);
+    void apply(const CursorRecord& record) { loader_.apply_cursor(record); }
+    void apply(const RelocationDoneRecord&) {}
+    void apply(const EpochRecord&) { run_.serving = true; }
+    // The index contains their segment.
+    void apply(const OutcomesRecord& record) { counters_.relocated += record.count; }
+    void apply_new(const Operation& operation, const MessageRecord& record);
+    void count(const MessageRecord& record, QueueNumber in_queue);
 
     // ---- a full disk (engine_space.cc)
 

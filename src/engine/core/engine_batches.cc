@@ -98,11 +98,7 @@ bool Engine::save_time() {
 
 // The record with which a run starts to serve.
 void Engine::add_epoch() {
-    Record epoch;
-    epoch.kind = RecordKind::epoch;
-    epoch.time_ms = now_;
-    epoch.incarnation = run_.incarnation;
-    batch().add(epoch, kNoEntry, 0, Error{});
+    batch().add(EpochRecord{.time_ms = now_, .incarnation = run_.incarnation}, kNoEntry, 0, Error{});
     submit_batch(false);
 }
 
@@ -198,19 +194,41 @@ void Engine::apply_durable() {
 }
 
 void Engine::apply_next(Operation& operation) {
-    if (operation.record.kind == RecordKind::conf || operation.record.kind == RecordKind::rule) {
-        return std::apply([&](auto&... parts) { apply_to_owner(operation, parts...); }, parts());
-    }
-    operation.record.reason = operation.reason;
-    apply(operation);
-    if (operation.record.kind == RecordKind::change) message_leases_.lease_promised(operation.record.id);
-    if (operation.record.kind != RecordKind::put && operation.record.kind != RecordKind::spawn) return;
-    batches_.raise_id_counter(operation.record.id / kShardsMax);  // commands find it from now on
-    if (const MessageState& put = operation.record.state; !put.key.empty()) {
+    std::visit(
+        [&](auto& record) {
+            if constexpr (requires { apply(operation, record); }) {
+                apply(operation, record);
+            } else {
+                apply(record);
+            }
+        },
+        operation.record);
+}
+
+void Engine::apply(Operation& operation, const ConfRecord& record) {
+    std::apply([&](auto&... parts) { apply_to_owner(operation, record, parts...); }, parts());
+}
+void Engine::apply(Operation& operation, const RuleRecord& record) {
+    std::apply([&](auto&... parts) { apply_to_owner(operation, record, parts...); }, parts());
+}
+
+void Engine::apply(Operation& operation, MessageRecord& record) {
+    record.reason = operation.reason;
+    if (record.kind == RecordKind::relocate && operation.entry != kNoEntry)
+        views_.forecasts.note_relocated(operation.entry);
+    count(record, lifecycle_.apply(operation, record));
+    if (record.kind == RecordKind::end) schedules_.end_of(record.id);
+    if (record.kind == RecordKind::change) message_leases_.lease_promised(record.id);
+    if (is_new(record.kind)) apply_new(operation, record);
+}
+
+void Engine::apply_new(const Operation& operation, const MessageRecord& record) {
+    batches_.raise_id_counter(record.id / kShardsMax);  // commands find it from now on
+    if (const MessageState& put = record.state; !put.key.empty()) {
         batch().keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier contains its holder now
     }
     // Caches the record of a message that is due soon, so that its delivery need not read the disk.
-    if (operation.record.state.due_ms <= lifecycle_.window().until_ms()) {
+    if (record.state.due_ms <= lifecycle_.window().until_ms()) {
         cache_.insert(operation.sequence, batch().body(operation));
     }
 }
@@ -232,31 +250,7 @@ void Engine::finish_commit() {
     build_batch();
 }
 
-void Engine::apply(Operation& operation) {
-    const Record& record = operation.record;
-    switch (record.kind) {
-        case RecordKind::epoch:
-            run_.serving = true;
-            return;
-        case RecordKind::outcomes:  // known: the index contains their segment
-            counters_.relocated += record.count;
-            return;
-        case RecordKind::relocation_done:
-        case RecordKind::rule:  // see apply_next()
-        case RecordKind::conf:  // see apply_next()
-            return;
-        case RecordKind::cursor:
-            return loader_.apply_cursor(record);
-        default:
-            break;
-    }
-    if (record.kind == RecordKind::relocate && operation.entry != kNoEntry)
-        views_.forecasts.note_relocated(operation.entry);
-    count(record, lifecycle_.apply(operation));
-    if (record.kind == RecordKind::end) schedules_.end_of(record.id);
-}
-
-void Engine::count(const Record& record, QueueNumber in_queue) {
+void Engine::count(const MessageRecord& record, QueueNumber in_queue) {
     switch (record.kind) {
         case RecordKind::put:
             ++counters_.accepted;

@@ -17,7 +17,7 @@ PutWatchdogCommand watchdog(std::int64_t timeout_ms, std::string name) {
 // Where in the log, counted from `from`, the first record of this kind stands.
 std::size_t first_of(const std::vector<Record>& log, RecordKind kind, std::size_t from) {
     std::size_t at = from;
-    while (at < log.size() && log[at].kind != kind) ++at;
+    while (at < log.size() && kind_of(log[at]) != kind) ++at;
     return at - from;
 }
 

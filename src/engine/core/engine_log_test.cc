@@ -80,10 +80,9 @@ TEST(EngineLog, a_segment_that_is_full_is_closed_by_a_commit_of_cursors) {
     EXPECT_GE(shard.engine().counters().unsealed_segments, 1u);
     bool load = false;
     bool queue = false;
-    for (const Record& record : shard.log()) {
-        if (record.kind != RecordKind::cursor) continue;
-        load |= record.state.queue.empty() && record.state.due_ms == kStart;
-        queue |= record.state.queue == "q" && record.state.due_ms == kStart && record.id == kShardsMax;
+    for (const CursorRecord& record : shard.records<CursorRecord>()) {
+        load |= record.queue.empty() && record.due_ms == kStart;
+        queue |= record.queue == "q" && record.due_ms == kStart && record.id == kShardsMax;
     }
     EXPECT_TRUE(load);
     EXPECT_TRUE(queue) << "the oldest message that is due and unfinished";
@@ -108,11 +107,11 @@ TEST(EngineLog, the_cursor_of_a_queue_does_not_pass_a_message_whose_death_is_not
         shard.settle();
         std::optional<DuePosition> cursor;
         for (const Record& record : shard.log()) {
-            if (record.kind == RecordKind::cursor && record.state.queue == "q")
-                cursor = {record.state.due_ms, record.id};
-            if (record.kind != RecordKind::end) continue;
-            EXPECT_EQ(record.id, id);
-            EXPECT_EQ(record.state.state, State::dead);
+            if (const auto* of = std::get_if<CursorRecord>(&record); of != nullptr && of->queue == "q")
+                cursor = {of->due_ms, of->id};
+            if (kind_of(record) != RecordKind::end) continue;
+            EXPECT_EQ(as_message(record).id, id);
+            EXPECT_EQ(as_message(record).state.state, State::dead);
             if (shard.largest_closing_commit == 0) break;
             ++closed_before_the_death;
             ASSERT_TRUE(cursor) << size;

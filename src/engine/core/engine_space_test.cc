@@ -96,7 +96,7 @@ TEST(EngineSpace, segments_kept_for_compaction_accept_nothing_else) {
     EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now()) << "it does not turn in vain";
 
     EXPECT_TRUE(shard.ask<RelocateAnswer>(RelocationDoneCommand{2}).relocated);
-    EXPECT_EQ(shard.log().back().kind, RecordKind::relocation_done);
+    EXPECT_EQ(kind_of(shard.log().back()), RecordKind::relocation_done);
     EXPECT_EQ(shard.ask<Error>(cancel(1)).code, "store_full") << "the segment was begun for cleaning";
     shard.engine().set_log_space(LogSpace::none);
     EXPECT_TRUE(shard.ask<RelocateAnswer>(RelocationDoneCommand{3}).relocated) << "it has room for that";
@@ -133,8 +133,8 @@ TEST(EngineSpace, leases_that_end_without_an_ack_take_no_space_and_are_counted_w
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).row.state.attempts, 9u);
     shard.engine().set_log_space(LogSpace::scarce);
     shard.turn();
-    EXPECT_EQ(shard.log().back().kind, RecordKind::attempt);
-    EXPECT_EQ(shard.log().back().state.attempts, 9u);
+    EXPECT_EQ(shard.last().kind, RecordKind::attempt);
+    EXPECT_EQ(shard.last().state.attempts, 9u);
 
     shard.engine().set_log_space(LogSpace::reserve);
     shard.lease(1, 1000);
@@ -167,7 +167,7 @@ TEST(EngineSpace, a_segment_with_only_the_time_ends_with_a_record) {
     ASSERT_EQ(shard.lease(1, 3'600'000).size(), 1u);
     shard.put(60'000);
     PutCommand half{.queue = "q"};
-    half.transaction = TransactionRule{"checks", "", 1'000, 1, false};
+    half.transaction = TransactionRule{"checks", 1'000, 1, false};
     shard.ask<PutAnswer>(half);
     shard.engine().set_log_space(LogSpace::reserve);
     shard.turn(2'000);  // its check waits for space, and the load cursor for the check

@@ -10,7 +10,7 @@ namespace {
 
 std::vector<std::string> bodies_in_log(const TrialEngine& shard) {
     std::vector<std::string> bodies;
-    for (const Record& record : shard.log()) {
+    for (const MessageRecord& record : shard.records<MessageRecord>()) {
         if (record.kind == RecordKind::put) bodies.emplace_back(record.content.body);
     }
     return bodies;
@@ -76,7 +76,7 @@ TEST(Turns, an_ack_waits_in_the_line_of_its_message) {
     shard.submit(AckCommand{taken[0].lease});
     shard.turn();
     std::size_t before = 0;
-    for (const Record& record : shard.log()) {
+    for (const MessageRecord& record : shard.records<MessageRecord>()) {
         if (record.kind != RecordKind::end) continue;
         if (record.id == taken[0].lease.id) break;
         ++before;

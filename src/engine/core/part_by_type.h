@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -34,11 +35,15 @@ template <class Part, class Request>
 concept Starts = requires(Part& part, const Request& request, ReplyToken token) {
     part.start(request, token);
 };
-// The `conf` or `rule` records of these subjects.
+// Subjects of records and of commands.
 template <class Part>
-concept OwnsSubjects = requires(Part& part, Operation& operation) {
-    { Part::owns(operation.record.subject) } -> std::same_as<bool>;
-    part.apply(operation);
+concept OwnsSubjects = requires(Subject subject) {
+    { Part::owns(subject) } -> std::same_as<bool>;
+};
+// The records of its subjects, which are of this type: ConfRecord or RuleRecord.
+template <class Part, class Of>
+concept Applies = OwnsSubjects<Part> && requires(Part& part, Operation& operation, const Of& record) {
+    part.apply(operation, record);
 };
 template <class Command>
 concept HasSubject = requires(const Command& command) {
@@ -61,11 +66,16 @@ constexpr bool owns(Subject subject) {
     if constexpr (OwnsSubjects<Part>) return Part::owns(subject);
     return false;
 }
+template <class Of, class... Parts>
+consteval bool has_each_one_owner(std::span<const Subject> subjects) {
+    return std::all_of(subjects.begin(), subjects.end(), [](Subject subject) {
+        return (0 + ... + int{Applies<Parts, Of> && owns<Parts>(subject)}) == 1;
+    });
+}
 template <class... Parts>
 consteval bool has_each_subject_one_owner() {
-    const auto has_one = [](Subject subject) { return (0 + ... + int{owns<Parts>(subject)}) == 1; };
-    return std::all_of(kConfSubjects.begin(), kConfSubjects.end(), has_one) &&
-           std::all_of(kRuleSubjects.begin(), kRuleSubjects.end(), has_one);
+    return has_each_one_owner<ConfRecord, Parts...>(kConfSubjects) &&
+           has_each_one_owner<RuleRecord, Parts...>(kRuleSubjects);
 }
 
 template <class Command, class... Parts>
@@ -102,12 +112,12 @@ void finish_in(Kind& lookup, typename Kind::Found found, Generation generation, 
     (finish(parts), ...);
 }
 
-template <class... Parts>
-void apply_to_owner(Operation& operation, Parts&... parts) {
+template <class Of, class... Parts>
+void apply_to_owner(Operation& operation, const Of& record, Parts&... parts) {
     static_assert(has_each_subject_one_owner<Parts...>());
     const auto apply = [&]<class Part>(Part& part) {
-        if constexpr (OwnsSubjects<Part>) {
-            if (Part::owns(operation.record.subject)) part.apply(operation);
+        if constexpr (Applies<Part, Of>) {
+            if (Part::owns(record.subject)) part.apply(operation, record);
         }
     };
     (apply(parts), ...);

@@ -30,7 +30,7 @@ template <Subject own>
 struct Owner {
     static constexpr bool owns(Subject subject) { return subject == own; }
     Verdict decide(PendingCommand&, const RelocateSettingsCommand&) { return ++decided, Verdict::settled; }
-    void apply(Operation&) {}
+    void apply(Operation&, const SubjectRecord&) {}
     int decided = 0;
 };
 using TokenOwner = Owner<Subject::token>;

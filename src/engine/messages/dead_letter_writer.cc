@@ -121,9 +121,9 @@ void DeadLetterWriter::end_redrives() {
 
 // ---- records
 
-Record DeadLetterWriter::redrive_record(const Entry& entry, Cause cause) const {
+MessageRecord DeadLetterWriter::redrive_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state(), State::scheduled));
-    Record record = changed(entry, RecordKind::change, cause);
+    MessageRecord record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     if (!recent_.is_recurring(entry))
         record.state.due_ms = std::max(entry.due_ms, now_);  // a recurring message catches up
@@ -132,10 +132,10 @@ Record DeadLetterWriter::redrive_record(const Entry& entry, Cause cause) const {
     return record;
 }
 
-Record DeadLetterWriter::expire_dead(const Entry& entry, Cause cause) const {
+MessageRecord DeadLetterWriter::expire_dead(const Entry& entry, Cause cause) const {
     const State end = cause == Cause::discarded ? State::cancelled : State::expired;
     assert(is_legal_move(entry.state(), end));
-    Record record = changed(entry, RecordKind::end, cause);
+    MessageRecord record = changed(entry, RecordKind::end, cause);
     record.state.state = end;
     return record;
 }

@@ -37,9 +37,9 @@ class DeadLetterWriter
 
     // Due as before, or now if that has passed, with all attempts of its rule. A dead letter has no expiry any more:
     // its return was requested, however late.
-    Record redrive_record(const Entry& entry, Cause cause) const;
+    MessageRecord redrive_record(const Entry& entry, Cause cause) const;
     // Ends a dead letter, which is discarded or was kept long enough.
-    Record expire_dead(const Entry& entry, Cause cause) const;
+    MessageRecord expire_dead(const Entry& entry, Cause cause) const;
     // It belongs to a discard.
     bool is_discarded(const Entry& entry) const;
 

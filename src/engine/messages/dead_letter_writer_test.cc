@@ -49,7 +49,7 @@ struct Trial : TrialParts {
 
 std::vector<MessageId> ids_of(const std::vector<Record>& records) {
     std::vector<MessageId> ids;
-    for (const Record& record : records) ids.push_back(record.id);
+    for (const Record& record : records) ids.push_back(as_message(record).id);
     return ids;
 }
 
@@ -62,8 +62,8 @@ TEST(DeadLetterWriter, a_redrive_returns_the_oldest_with_all_their_attempts_up_t
     EXPECT_FALSE(trial.dead_writer.has_work()) << "the index is looked up first";
     const std::vector<Record> records = trial.write();
     EXPECT_EQ(ids_of(records), (std::vector<MessageId>{first, second}));
-    EXPECT_EQ(records[0].cause, Cause::redriven);
-    EXPECT_EQ(records[0].state.attempts_forgiven, 1u);
+    EXPECT_EQ(as_message(records[0]).cause, Cause::redriven);
+    EXPECT_EQ(as_message(records[0]).state.attempts_forgiven, 1u);
     const RedriveAnswer answer = trial.take<RedriveAnswer>(1);
     EXPECT_EQ(answer.redriven, 2u);
     EXPECT_TRUE(answer.more);
@@ -134,8 +134,8 @@ TEST(DeadLetterWriter, a_dead_letter_expires_after_its_retention) {
     EXPECT_TRUE(trial.write().empty()) << "the index is looked up first";
     const std::vector<Record> records = trial.write();
     EXPECT_EQ(ids_of(records), std::vector<MessageId>{id});
-    EXPECT_EQ(records[0].cause, Cause::kept_long_enough);
-    EXPECT_EQ(records[0].state.state, State::expired);
+    EXPECT_EQ(as_message(records[0]).cause, Cause::kept_long_enough);
+    EXPECT_EQ(as_message(records[0]).state.state, State::expired);
     EXPECT_FALSE(trial.dead_writer.has_to_expire());
 }
 
@@ -150,10 +150,10 @@ TEST(DeadLetterWriter, a_discard_ends_what_it_marked_and_removes_its_mark) {
     EXPECT_TRUE(trial.write().empty());
     const std::vector<Record> records = trial.write();
     ASSERT_EQ(records.size(), 2u);
-    EXPECT_EQ(records[0].id, id);
-    EXPECT_EQ(records[0].cause, Cause::discarded);
-    EXPECT_EQ(records[0].state.state, State::cancelled);
-    EXPECT_EQ(records[1].kind, RecordKind::conf);
+    EXPECT_EQ(as_message(records[0]).id, id);
+    EXPECT_EQ(as_message(records[0]).cause, Cause::discarded);
+    EXPECT_EQ(as_message(records[0]).state.state, State::cancelled);
+    EXPECT_EQ(kind_of(records[1]), RecordKind::conf);
     EXPECT_EQ(trial.queues[0].discard_before_ms, 0);
     EXPECT_EQ(trial.recent.entry(trial.recent.find(later)).state(), State::dead);
 }

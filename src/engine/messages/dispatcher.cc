@@ -214,7 +214,7 @@ DueMs Dispatcher::late_from(const Entry& entry, DueMs consumer_ms) const {
 }
 
 void Dispatcher::fill(Delivered& message, std::string_view record_body) {
-    Result<Record> record = decode_record(RecordKind::relocate, record_body);
+    Result<MessageRecord> record = decode_message(RecordKind::relocate, record_body);
     if (!record) return fail(std::move(record).error());
     if (const DueMs from = counts_from(message.due_ms, record->content.put_ms, record->content);
         from > message.due_ms) {

@@ -45,7 +45,7 @@ TEST(DeadLettersOfAQueue, are_ended_after_their_retention) {
     EXPECT_EQ(shard.engine().next_wakeup(), kStart + kKept) << "it needs nobody who calls";
     shard.turn(1);
     EXPECT_EQ(state_of(shard, id), State::expired);
-    const Record last = shard.log().back();
+    const MessageRecord last = shard.last();
     EXPECT_EQ(last.kind, RecordKind::end);
     EXPECT_EQ(last.cause, Cause::kept_long_enough);
     EXPECT_EQ(shard.engine().totals().needed_bytes, 0u) << "nobody needs its body any more";

@@ -30,7 +30,7 @@ ChangeAnswer discard(TrialEngine& shard, MessageId id) {
 
 std::uint64_t discarded(const TrialEngine& shard) {
     std::uint64_t count = 0;
-    for (const Record& record : shard.log()) {
+    for (const MessageRecord& record : shard.records<MessageRecord>()) {
         if (record.cause != Cause::discarded) continue;
         EXPECT_EQ(record.kind, RecordKind::end);
         EXPECT_EQ(record.state.state, State::cancelled);

@@ -24,7 +24,7 @@ TEST(Expiry, a_message_that_is_not_leased_ends_at_its_expiry) {
     EXPECT_EQ(shard.engine().counters().pending, 0u);
     EXPECT_EQ(shard.engine().totals().digest, 0u);
     EXPECT_EQ(shard.engine().totals().needed_bytes, 0u);
-    const Record end = shard.log().back();
+    const MessageRecord end = shard.last();
     EXPECT_EQ(end.kind, RecordKind::end);
     EXPECT_EQ(end.cause, Cause::expired);
     EXPECT_EQ(end.lateness_ms, 0);
@@ -80,8 +80,8 @@ TEST(Expiry, the_load_cursor_stays_below_one_that_is_not_recorded) {
         shard.engine().close_segment();
         for (int i = 0; i < 3; ++i) shard.turn(1);
         DueMs cursor = 0;
-        for (const Record& record : shard.log()) {
-            if (record.kind == RecordKind::cursor && record.state.queue.empty()) cursor = record.state.due_ms;
+        for (const CursorRecord& record : shard.records<CursorRecord>()) {
+            if (record.queue.empty()) cursor = record.due_ms;
         }
         return cursor;
     };
@@ -121,7 +121,7 @@ TEST(Expiry, a_retry_due_after_the_expiry_is_never_delivered) {
     EXPECT_EQ(state_of(shard, id), State::retrying);
     shard.turn(1);
     EXPECT_EQ(state_of(shard, id), State::expired);
-    EXPECT_EQ(shard.log().back().state.attempts, 1u);
+    EXPECT_EQ(shard.last().state.attempts, 1u);
 }
 
 TEST(Expiry, at_or_before_the_due_time_is_refused) {

@@ -116,7 +116,8 @@ TEST(EngineLeases, a_lease_can_be_extended_and_released) {
 
 int attempts_written(const Shard& shard) {
     int count = 0;
-    for (const Record& record : shard.log()) count += record.kind == RecordKind::attempt ? 1 : 0;
+    for (const MessageRecord& record : shard.records<MessageRecord>())
+        count += record.kind == RecordKind::attempt ? 1 : 0;
     return count;
 }
 
@@ -126,8 +127,8 @@ TEST(EngineLeases, a_quick_acknowledgement_contains_its_attempt) {
     const auto messages = shard.lease();
     shard.turn(StartedAttempts::kWaitMs - 1);
     shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease});
-    EXPECT_EQ(shard.log().back().kind, RecordKind::end);
-    EXPECT_EQ(shard.log().back().state.attempts, 1u);
+    EXPECT_EQ(shard.last().kind, RecordKind::end);
+    EXPECT_EQ(shard.last().state.attempts, 1u);
     shard.turn(StartedAttempts::kWaitMs);
     EXPECT_EQ(attempts_written(shard), 0);
 }
@@ -164,7 +165,7 @@ TEST(EngineLeases, an_engine_that_stops_writes_the_attempts_at_once) {
 // The replay left the count of begun attempts at zero, so that the next delivery was the first once more.
 TEST(EngineLeases, a_replay_counts_the_attempts_of_earlier_runs) {
     RecentTier recent;
-    Record record;
+    MessageRecord record;
     record.kind = RecordKind::put;
     record.id = kShardsMax;
     record.state.queue = "q";

@@ -43,7 +43,7 @@ TEST_F(MessageLeases, a_ready_message_is_leased_without_a_change_and_others_stay
     EXPECT_EQ(leased.body, "body");
     EXPECT_EQ(leased.attempt, 1U);
     EXPECT_EQ(leased.lease_until_ms, kStart + 1'000);
-    for (const Record& record : shard_.log()) EXPECT_NE(record.kind, RecordKind::change);
+    for (const MessageRecord& record : shard_.records<MessageRecord>()) EXPECT_NE(record.kind, RecordKind::change);
     EXPECT_EQ(ids_of(shard_.lease()), std::vector<MessageId>{first});
     shard_.turn(1'000);
     EXPECT_EQ(ids_of(shard_.lease()), std::vector<MessageId>{second}) << "the lease was lost";

@@ -27,7 +27,8 @@ std::vector<std::uint64_t> numbers_of(const std::vector<Delivered>& messages) {
 
 std::size_t spawns_in(TrialEngine& shard) {
     std::size_t spawns = 0;
-    for (const Record& record : shard.log()) spawns += record.kind == RecordKind::spawn ? 1 : 0;
+    for (const MessageRecord& record : shard.records<MessageRecord>())
+        spawns += record.kind == RecordKind::spawn ? 1 : 0;
     return spawns;
 }
 

@@ -31,7 +31,7 @@ RedriveAnswer redrive(TrialEngine& shard, std::optional<std::uint64_t> max = std
 }
 // What cleaning asks for; the message's put is the log's second record.
 RelocateCommand relocation_of(TrialEngine& shard, MessageId id) {
-    const Record put = shard.log().at(1);
+    const MessageRecord put = as_message(shard.log().at(1));
     EXPECT_EQ(put.kind, RecordKind::put);
     RelocateCommand relocate;
     relocate.row.id = id;
@@ -513,8 +513,8 @@ TEST(DeadLetters, a_relocation_keeps_when_and_why_a_message_died) {
     const MessageId id = put_dead(shard);
     shard.turn(77);
     EXPECT_TRUE(shard.ask<RelocateAnswer>(relocation_of(shard, id)).relocated);
-    EXPECT_EQ(shard.log().back().ended_ms, kStart);
-    EXPECT_EQ(shard.log().back().reason, "because");
+    EXPECT_EQ(shard.last().ended_ms, kStart);
+    EXPECT_EQ(shard.last().reason, "because");
     EXPECT_EQ(get(shard, id).row.ended_ms, kStart);
     EXPECT_EQ(get(shard, id).row.reason, "because");
     EXPECT_EQ(redrive(shard).redriven, 1u);

@@ -182,9 +182,8 @@ TEST(TransactionsRoom, the_load_cursor_does_not_pass_one_that_waits_for_space) {
     shard.ask<ChangeAnswer>(CancelCommand{"default", other});
     ASSERT_EQ(shard.engine().counters().unsealed_segments, 1u);
     std::vector<DueMs> load_cursors;
-    for (const Record& record : shard.log()) {
-        if (record.kind == RecordKind::cursor && record.state.queue.empty())
-            load_cursors.push_back(record.state.due_ms);
+    for (const CursorRecord& record : shard.records<CursorRecord>()) {
+        if (record.queue.empty()) load_cursors.push_back(record.due_ms);
     }
     EXPECT_EQ(load_cursors, std::vector<DueMs>{kStart + kAfter});
 }

@@ -52,7 +52,7 @@ TEST(Transactions, a_message_that_is_rolled_back_is_never_delivered) {
     EXPECT_EQ(state_of(shard, id), State::cancelled);
     shard.turn(100'000);
     EXPECT_TRUE(shard.lease().empty());
-    EXPECT_EQ(shard.log().back().cause, Cause::rolled_back);
+    EXPECT_EQ(shard.last().cause, Cause::rolled_back);
     EXPECT_EQ(shard.engine().counters().rolled_back, 1u);
     EXPECT_EQ(shard.engine().counters().cancelled, 0u);
     EXPECT_EQ(shard.engine().totals().digest, 0u);
@@ -270,7 +270,7 @@ TEST(Transactions, one_without_an_answer_is_rolled_back_after_its_time) {
     EXPECT_EQ(state_of(shard, id), State::prepared);
     shard.turn(1);
     EXPECT_EQ(state_of(shard, id), State::cancelled);
-    EXPECT_EQ(shard.log().back().cause, Cause::unanswered);
+    EXPECT_EQ(shard.last().cause, Cause::unanswered);
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_EQ(shard.engine().counters().unanswered, 1u);
     EXPECT_EQ(shard.engine().counters().rolled_back, 1u);

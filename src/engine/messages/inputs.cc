@@ -61,7 +61,7 @@ void Inputs::add_position(const std::string& input, std::int64_t offset, ReplyTo
     add_conf(Subject::input, kDefaultNamespace, input, encode_input_position(offset), before, token, std::move(with));
 }
 
-void Inputs::apply(const Operation& operation) {
+void Inputs::apply(const Operation& operation, const ConfRecord&) {
     const auto next = table_.in_batch.extract(operation.name);
     table_.set({operation.name, next.mapped(), operation.sequence, operation.frame_bytes});
 }

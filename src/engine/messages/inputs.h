@@ -30,7 +30,7 @@ class Inputs : Uses<EngineCounters, OpenSegment, Effects, BatchWriter> {
     Verdict decide(PendingCommand& pending, TakeRecordsCommand& command);
     // Compaction writes it again, unchanged.
     Verdict decide(PendingCommand& pending, const RelocateSettingsCommand& command);
-    void apply(const Operation& operation);
+    void apply(const Operation& operation, const ConfRecord& record);
 
     const InputTable& table() const { return table_; }
 

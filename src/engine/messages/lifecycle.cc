@@ -193,8 +193,7 @@ void Lifecycle::arm_next(EntryNumber number, DueMs at_ms) {
     at == kNever ? disarm(number) : arm(number, at);
 }
 
-QueueNumber Lifecycle::apply(Operation& operation) {
-    const Record& record = operation.record;
+QueueNumber Lifecycle::apply(const Operation& operation, const MessageRecord& record) {
     bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::relocate;
     bool woken = false;
     QueueNumber in_queue = kNoQueue;
@@ -427,9 +426,9 @@ bool Lifecycle::take_for_purge(EntryNumber number) {
 }
 
 void Lifecycle::purge(EntryNumber number, ReplyToken token, Reply with) {
-    Record record = changed(recent_.entry(number), RecordKind::end, Cause::purged);
+    MessageRecord record = changed(recent_.entry(number), RecordKind::end, Cause::purged);
     record.state.state = State::cancelled;
-    add(number, record, token, std::move(with));
+    add(number, std::move(record), token, std::move(with));
 }
 
 // ---- order keys

@@ -73,7 +73,7 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
     void settle(EntryNumber number);
     void arm(EntryNumber number, DueMs at);
     // The record of a message is durable. Returns its queue.
-    QueueNumber apply(Operation& operation);
+    QueueNumber apply(const Operation& operation, const MessageRecord& record);
 
     // ---- leases
 

@@ -47,8 +47,8 @@ TEST(Lifecycle, a_lost_lease_makes_a_message_ready_again_until_its_attempts_are_
     EXPECT_EQ(trial.lifecycle.ready_count(), 0u);
     const auto ends = trial.batch([&] { trial.lifecycle.own_records().exhausted.add_to_batch(); });
     ASSERT_EQ(ends.size(), 1u);
-    EXPECT_EQ(ends[0].state.state, State::dead);
-    EXPECT_EQ(ends[0].state.attempts, 2u);
+    EXPECT_EQ(as_message(ends[0]).state.state, State::dead);
+    EXPECT_EQ(as_message(ends[0]).state.attempts, 2u);
     trial.lifecycle.check();
 }
 
@@ -62,8 +62,8 @@ TEST(Lifecycle, an_expired_message_is_not_ready_and_its_end_is_written) {
     const MessageId id = trial.recent.entry(number).id;
     const auto ends = trial.batch([&] { trial.lifecycle.own_records().expired.add_to_batch(); });
     ASSERT_EQ(ends.size(), 1u);
-    EXPECT_EQ(ends[0].id, id);
-    EXPECT_EQ(ends[0].state.state, State::expired);
+    EXPECT_EQ(as_message(ends[0]).id, id);
+    EXPECT_EQ(as_message(ends[0]).state.state, State::expired);
     EXPECT_EQ(trial.lifecycle.unsettled_from_ms(), Lifecycle::kNever);
     trial.lifecycle.check();
 }
@@ -92,7 +92,7 @@ TEST(Lifecycle, a_message_without_attempts_left_is_not_delivered_by_its_line) {
     EngineOptions options;
     options.retry.attempts = 2;
     TrialParts trial(options);
-    Record keyed;
+    MessageRecord keyed;
     keyed.state.order_key = "k";
     const EntryNumber late = trial.put_record(keyed, trial.now);
     trial.answer<OrderLookup>(trial.lifecycle, Stretch{{}, true, {}});

@@ -137,17 +137,16 @@ DueMs Loader::load_cursor() const {
 
 // `name`: null for the load cursor.
 void Loader::add_cursor(const QueueName* name, DuePosition position) {
-    Record cursor;
-    cursor.kind = RecordKind::cursor;
+    CursorRecord cursor;
     cursor.time_ms = now_;
-    cursor.state.due_ms = cursor.state.nominal_due_ms = position.due_ms;
+    cursor.due_ms = position.due_ms;
     if (name != nullptr) {
-        cursor.state.name_space = name->name_space;
-        cursor.state.queue = name->queue;
+        cursor.name_space = name->name_space;
+        cursor.queue = name->queue;
         cursor.id = position.id;
         cursor.removed = position == kNoBacklog;
     }
-    batch().add(cursor, kNoEntry, 0, Error{});
+    batch().add(std::move(cursor), kNoEntry, 0, Error{});
 }
 
 void Loader::add_cursors() {
@@ -183,13 +182,13 @@ void Loader::add_cursors() {
     if (batch().empty()) add_cursor(nullptr, {durable_cursor_ms_, 0});
 }
 
-void Loader::apply_cursor(const Record& record) {
-    if (record.state.queue.empty()) {
-        durable_cursor_ms_ = record.state.due_ms;
+void Loader::apply_cursor(const CursorRecord& record) {
+    if (record.queue.empty()) {
+        durable_cursor_ms_ = record.due_ms;
         return;
     }
-    const QueueNumber number = recent_.queues().number(record.state.name_space, record.state.queue);
-    queues_.at(number).durable_cursor = record.removed ? kNoBacklog : DuePosition{record.state.due_ms, record.id};
+    const QueueNumber number = recent_.queues().number(record.name_space, record.queue);
+    queues_.at(number).durable_cursor = record.removed ? kNoBacklog : DuePosition{record.due_ms, record.id};
 }
 
 }  // namespace duewheel

@@ -41,7 +41,7 @@ class Loader : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Looku
     // for each queue a lower bound of its due and unfinished messages. A queue cursor that becomes lower must be
     // written, one that becomes higher may be.
     void add_cursors();
-    void apply_cursor(const Record& record);
+    void apply_cursor(const CursorRecord& record);
 
     void finish(const DueLookup& lookup, Stretch stretch, Generation generation);
     void finish(const BacklogLookup& lookup, Stretch stretch, Generation generation);

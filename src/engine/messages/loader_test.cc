@@ -30,9 +30,11 @@ struct Trial : TrialParts {
         return at;
     }
     // What the commit that closes a segment contains.
-    std::vector<Record> cursors() {
-        return batch([this] { loader.add_cursors(); },
-                     [this](const std::string&, Operation& operation) { loader.apply_cursor(operation.record); });
+    std::vector<CursorRecord> cursors() {
+        const auto apply = [this](const std::string&, Operation& operation) {
+            loader.apply_cursor(std::get<CursorRecord>(operation.record));
+        };
+        return records_of<CursorRecord>(batch([this] { loader.add_cursors(); }, apply));
     }
 };
 
@@ -172,20 +174,20 @@ TEST(Loader, a_closing_commit_has_the_positions_from_which_a_restart_reads) {
     const DueMs due = trial.now + 100;
     const MessageId id = trial.put(due);
     trial.advance_to(due + 400);
-    std::vector<Record> written = trial.cursors();
+    std::vector<CursorRecord> written = trial.cursors();
     ASSERT_EQ(written.size(), 2u);
-    EXPECT_EQ(written[0].state.queue, "q");
-    EXPECT_EQ(written[0].state.due_ms, due);
+    EXPECT_EQ(written[0].queue, "q");
+    EXPECT_EQ(written[0].due_ms, due);
     EXPECT_EQ(written[0].id, id);
-    EXPECT_EQ(written[1].state.queue, "");
-    EXPECT_EQ(written[1].state.due_ms, trial.now) << "what is due was passed to its queue";
+    EXPECT_EQ(written[1].queue, "");
+    EXPECT_EQ(written[1].due_ms, trial.now) << "what is due was passed to its queue";
     trial.batch([&] { trial.lifecycle.purge(trial.recent.find(id), 0, Error{}); });
     written = trial.cursors();
     ASSERT_EQ(written.size(), 1u);
     EXPECT_TRUE(written[0].removed) << "nothing of the queue is due";
     written = trial.cursors();
     ASSERT_EQ(written.size(), 1u) << "a segment has a record, even if nothing changed";
-    EXPECT_EQ(written[0].state.due_ms, trial.now);
+    EXPECT_EQ(written[0].due_ms, trial.now);
 }
 
 TEST(Loader, a_lower_cursor_of_a_queue_is_written_before_the_load_cursor_passes_it) {
@@ -193,9 +195,9 @@ TEST(Loader, a_lower_cursor_of_a_queue_is_written_before_the_load_cursor_passes_
     trial.queue_with_backlog(trial.now - 100);
     trial.queue_with_backlog(trial.now - 50, "other");
     trial.advance_to(trial.now + 1);
-    EXPECT_EQ(trial.cursors().at(0).state.queue, "q");
-    EXPECT_EQ(trial.cursors().at(0).state.queue, "other");
-    EXPECT_EQ(trial.cursors().at(0).state.queue, "");
+    EXPECT_EQ(trial.cursors().at(0).queue, "q");
+    EXPECT_EQ(trial.cursors().at(0).queue, "other");
+    EXPECT_EQ(trial.cursors().at(0).queue, "");
 }
 
 TEST(Loader, the_load_cursor_does_not_pass_an_expiry_that_is_not_written) {
@@ -204,9 +206,9 @@ TEST(Loader, the_load_cursor_does_not_pass_an_expiry_that_is_not_written) {
     trial.put_message(trial.now, expires);
     trial.advance_to(expires);
     trial.advance_to(expires + 50);
-    EXPECT_EQ(trial.cursors().back().state.due_ms, expires);
+    EXPECT_EQ(trial.cursors().back().due_ms, expires);
     trial.batch([&] { trial.lifecycle.own_records().expired.add_to_batch(); });
-    EXPECT_EQ(trial.cursors().back().state.due_ms, expires + 50);
+    EXPECT_EQ(trial.cursors().back().due_ms, expires + 50);
 }
 
 }  // namespace

@@ -84,7 +84,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, CancelCommand& command)
     }
     if (refuse_for_space(pending, Adds::end)) return finder_.withdraw(known), Verdict::settled;
     assert(is_legal_move(entry.state(), State::cancelled));
-    Record record = changed(entry, RecordKind::end, Cause::cancelled);
+    MessageRecord record = changed(entry, RecordKind::end, Cause::cancelled);
     record.state.state = State::cancelled;
     const ChangeAnswer answer{ChangeOutcome::cancelled, record.state.attempts, record.state.maybe_delivered, 0};
     add(known.entry, std::move(record), pending.token, answer);
@@ -107,7 +107,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const HoldCommand& comm
         return finder_.replied_unchanged(known, pending, not_waiting(entry.state()));
     }
     if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
-    Record record = changed(entry, RecordKind::change, Cause::held);
+    MessageRecord record = changed(entry, RecordKind::change, Cause::held);
     record.state.state = State::held;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
@@ -136,7 +136,8 @@ Verdict MessageCommands::decide(PendingCommand& pending, const KickCommand& comm
             return finder_.replied_unchanged(known, pending, std::move(room).error());
         }
     }
-    Record record = dead_writer_.redrive_record(entry, entry.state() == State::dead ? Cause::redriven : Cause::kicked);
+    MessageRecord record =
+        dead_writer_.redrive_record(entry, entry.state() == State::dead ? Cause::redriven : Cause::kicked);
     answer.due_ms = record.state.due_ms;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
@@ -215,7 +216,7 @@ Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::
         if (second_of(due) != own) seconds_.take(queue, due);
     }
     assert(is_legal_move(entry.state(), State::scheduled));
-    Record record = changed(entry, RecordKind::change, cause);
+    MessageRecord record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     if (!record.state.key.empty() && record.state.first_due_ms == 0) {
         record.state.first_due_ms = record.state.nominal_due_ms;
@@ -230,8 +231,9 @@ Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::
 // ---- leases
 
 // A record that ends the lease; it contains which one, so that the response can be repeated.
-Record MessageCommands::changed_by(const LeaseToken& lease, const Entry& entry, RecordKind kind, Cause cause) const {
-    Record record = changed(entry, kind, cause);
+MessageRecord MessageCommands::changed_by(const LeaseToken& lease, const Entry& entry, RecordKind kind,
+                                          Cause cause) const {
+    MessageRecord record = changed(entry, kind, cause);
     record.lease_attempt = lease.attempt;
     record.lease_incarnation = lease.incarnation;
     return record;
@@ -246,10 +248,10 @@ std::optional<Verdict> MessageCommands::end_with_lease(PendingCommand& pending, 
         lifecycle_.purge(number, pending.token, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
         return Verdict::settled;
     }
-    Record record = changed(recent_.entry(number), RecordKind::end, Cause::expired);
+    MessageRecord record = changed(recent_.entry(number), RecordKind::end, Cause::expired);
     record.state.state = State::expired;
     record.lateness_ms = now_ - record.state.expires_ms;
-    add(number, record, pending.token, LeaseEndAnswer{LeaseOutcome::expired, 0, 0});
+    add(number, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::expired, 0, 0});
     return Verdict::settled;
 }
 
@@ -259,7 +261,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const AckCommand& comma
     const Entry& entry = recent_.entry(known.entry);
     if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
     assert(is_legal_move(entry.state(), State::done));
-    Record record = changed_by(command.lease, entry, RecordKind::end, Cause::acknowledged);
+    MessageRecord record = changed_by(command.lease, entry, RecordKind::end, Cause::acknowledged);
     record.state.state = State::done;
     const Lease& lease = lifecycle_.leases().at(entry.id);
     record.lateness_ms = lease.lateness_ms;
@@ -281,7 +283,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& comm
     if (lifecycle_.is_used_up(entry)) {
         if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
         assert(is_legal_move(entry.state(), State::dead));
-        Record record = changed_by(command.lease, entry, RecordKind::end, Cause::failed);
+        MessageRecord record = changed_by(command.lease, entry, RecordKind::end, Cause::failed);
         record.state.state = State::dead;
         record.reason = command.reason.empty() ? kNoReason : std::string_view(command.reason);
         add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::dead, 0, 0});
@@ -292,7 +294,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& comm
     const std::int64_t by_rule_ms = backoff_after_failure_ms(
         lifecycle_.retry_rule(entry), std::max(lifecycle_.attempts_counted(entry), 1u), entry.id);
     const std::int64_t rest_ms = command.retry_in_ms.value_or(std::max(by_rule_ms, command.backoff_min_ms));
-    Record record = changed_by(command.lease, entry, RecordKind::change, Cause::failed);
+    MessageRecord record = changed_by(command.lease, entry, RecordKind::change, Cause::failed);
     record.state.state = State::retrying;
     record.state.due_ms = due_after(rest_ms);
     record.reason = command.reason;
@@ -308,7 +310,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const ReleaseCommand& c
     if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
     if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
-    Record record = changed_by(command.lease, recent_.entry(known.entry), RecordKind::change, Cause::released);
+    MessageRecord record = changed_by(command.lease, recent_.entry(known.entry), RecordKind::change, Cause::released);
     record.state.state = State::scheduled;
     if (command.delay_ms > 0) record.state.due_ms = *due;  // otherwise its due time stays
     if (command.priority) record.state.priority = *command.priority;
@@ -325,7 +327,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const HoldLeaseCommand&
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     assert(is_legal_move(entry.state(), State::held));
-    Record record = changed_by(command.lease, entry, RecordKind::change, Cause::held);
+    MessageRecord record = changed_by(command.lease, entry, RecordKind::change, Cause::held);
     record.state.state = State::held;
     if (command.priority) record.state.priority = *command.priority;
     add(known.entry, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::held, 0, 0});
@@ -360,9 +362,9 @@ Verdict MessageCommands::decide(PendingCommand& pending, const RelocateCommand& 
     if (entry.log_position != command.row.log_position) {
         return finder_.replied_unchanged(known, pending, RelocateAnswer{});
     }
-    Result<Record> whole = decode_record(command.record_kind, command.record_body);
+    Result<MessageRecord> whole = decode_message(command.record_kind, command.record_body);
     if (!whole) return finder_.replied_unchanged(known, pending, std::move(whole).error());
-    Record record;
+    MessageRecord record;
     record.kind = RecordKind::relocate;
     record.id = entry.id;
     record.log_position = entry.log_position;
@@ -378,25 +380,21 @@ Verdict MessageCommands::decide(PendingCommand& pending, const RelocateCommand& 
 }
 
 Verdict MessageCommands::decide(PendingCommand& pending, const RelocateOutcomesCommand& command) {
-    Record record;
-    record.kind = RecordKind::outcomes;
-    record.time_ms = now_;
-    record.value = command.rows;
-    record.count = command.count;
-    record.segment = command.segment;
-    record.up_to = command.up_to;
-    add(kNoEntry, std::move(record), pending.token, RelocateAnswer{false, batch().next_sequence()});
+    const OutcomesRecord record{.time_ms = now_,
+                                .rows = command.rows,
+                                .count = command.count,
+                                .segment = command.segment,
+                                .up_to = command.up_to};
+    add(kNoEntry, record, pending.token, RelocateAnswer{false, batch().next_sequence()});
     return Verdict::settled;
 }
 
 Verdict MessageCommands::decide(PendingCommand& pending, const RelocationDoneCommand& command) {
-    Record record;
-    record.kind = RecordKind::relocation_done;
-    record.time_ms = now_;
-    record.up_to = command.up_to;
-    record.live_count = batch().totals().live_count;
-    record.digest = batch().totals().digest;
-    add(kNoEntry, std::move(record), pending.token, RelocateAnswer{true, batch().next_sequence()});
+    const RelocationDoneRecord record{.time_ms = now_,
+                                      .up_to = command.up_to,
+                                      .live_count = batch().totals().live_count,
+                                      .digest = batch().totals().digest};
+    add(kNoEntry, record, pending.token, RelocateAnswer{true, batch().next_sequence()});
     return Verdict::settled;
 }
 

@@ -50,7 +50,7 @@ class MessageCommands : Uses<RecentTier, ServerTime, Effects, TimeRules, BatchWr
                  const char* field, std::int64_t flex_ms = 0);
     std::optional<Verdict> find_unfinished(PendingCommand& pending, MessageId id, const std::string& name_space,
                                            Known& known);
-    Record changed_by(const LeaseToken& lease, const Entry& entry, RecordKind kind, Cause cause) const;
+    MessageRecord changed_by(const LeaseToken& lease, const Entry& entry, RecordKind kind, Cause cause) const;
     std::optional<Verdict> end_with_lease(PendingCommand& pending, EntryNumber number);
     std::optional<ChangeAnswer> too_late(const Entry& entry) const;
 

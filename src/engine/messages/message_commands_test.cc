@@ -76,9 +76,9 @@ TEST(MessageCommands, a_lease_is_ended_once_and_its_record_says_which_it_was) {
     records = trial.batch([&] { trial.messages.decide(pending, AckCommand{lease}); });
     EXPECT_EQ(trial.take<LeaseEndAnswer>(2).outcome, LeaseOutcome::done);
     ASSERT_EQ(records.size(), 1u);
-    EXPECT_EQ(records[0].kind, RecordKind::end);
-    EXPECT_EQ(records[0].lease_attempt, lease.attempt);
-    EXPECT_EQ(records[0].lease_incarnation, lease.incarnation);
+    EXPECT_EQ(kind_of(records[0]), RecordKind::end);
+    EXPECT_EQ(as_message(records[0]).lease_attempt, lease.attempt);
+    EXPECT_EQ(as_message(records[0]).lease_incarnation, lease.incarnation);
     trial.decide(FailCommand{.lease = lease}, 3);
     EXPECT_EQ(trial.take<LeaseEndAnswer>(3).outcome, LeaseOutcome::expired);
 }

@@ -39,7 +39,7 @@ struct Trial : TrialParts {
         return finder.find(command, kOnDisk, &name_space).what;
     }
     EntryNumber put_with_key(std::string key) {
-        Record record;
+        MessageRecord record;
         record.state.key = std::move(key);
         record.state.request_hash = 1;
         return put_record(std::move(record), now);

@@ -61,8 +61,8 @@ std::optional<Error> MessageLeases::find_obstacle(EntryNumber number) const {
     return std::nullopt;
 }
 
-Record MessageLeases::due_now(const Entry& entry) const {
-    Record record;
+MessageRecord MessageLeases::due_now(const Entry& entry) const {
+    MessageRecord record;
     if (waits_for_due(entry.state())) {
         record = changed(entry, RecordKind::change, Cause::fired_now);
         record.state.state = State::scheduled;

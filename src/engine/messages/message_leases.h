@@ -47,7 +47,7 @@ class MessageLeases : Uses<RecentTier, ServerTime, RunState, Effects, TimeRules,
 
     // Why the message cannot be leased; nothing if it can.
     std::optional<Error> find_obstacle(EntryNumber number) const;
-    Record due_now(const Entry& entry) const;
+    MessageRecord due_now(const Entry& entry) const;
 
     Queues& queues_;
     Lifecycle& lifecycle_;

@@ -17,7 +17,7 @@ struct Trial : TrialParts {
     std::vector<Record> batch(Add&& add) {
         return TrialParts::batch(add, [this](const std::string& body, Operation& operation) {
             apply(body, operation);
-            leases.lease_promised(operation.record.id);
+            if (const auto* of = std::get_if<MessageRecord>(&operation.record)) leases.lease_promised(of->id);
         });
     }
     void lease(LeaseMessageCommand command) {
@@ -87,17 +87,17 @@ TEST(LeaseOfOneMessage, one_that_cannot_be_leased_any_more_when_it_is_durable_st
 
 TEST(LeaseOfOneMessage, what_is_not_a_message_to_deliver_is_refused_and_unchanged) {
     Trial trial;
-    Record prepared;
+    MessageRecord prepared;
     prepared.state.state = State::prepared;
     prepared.state.transaction = MessageState::kOpen;
     prepared.content.transaction = TransactionRule{.check_after_ms = 1'000};
     EXPECT_EQ(trial.refusal(trial.put_record(prepared, trial.now + 1'000)), "the message is prepared: commit it first");
-    Record recurring;
+    MessageRecord recurring;
     recurring.state.next_occurrence = 1;
     recurring.content.repeat = Repeat{.rule = {.every_ms = 5, .start_ms = trial.now + 1'000}};
     EXPECT_EQ(trial.refusal(trial.put_record(recurring, trial.now + 1'000)),
               "the message is a recurring message: lease one of its occurrences");
-    Record ordered;
+    MessageRecord ordered;
     ordered.state.order_key = "k";
     EXPECT_EQ(trial.refusal(trial.put_record(ordered, trial.now + 1'000)),
               "the message has an order key, and it is not its turn: lease it when it is ready");

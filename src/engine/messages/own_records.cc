@@ -24,7 +24,7 @@ void ExpiredMessages::add_to_batch() {
             continue;
         }
         assert(is_legal_move(entry.state(), State::expired));
-        Record record = changed(entry, RecordKind::end, Cause::expired);
+        MessageRecord record = changed(entry, RecordKind::end, Cause::expired);
         record.state.state = State::expired;
         record.lateness_ms = now_ - record.state.expires_ms;
         add(number, std::move(record), 0, Error{});
@@ -79,10 +79,10 @@ void ExhaustedMessages::add_to_batch() {
             continue;
         }
         assert(is_legal_move(entry.state(), State::dead));
-        Record record = changed(entry, RecordKind::end, Cause::attempts_used_up);
+        MessageRecord record = changed(entry, RecordKind::end, Cause::attempts_used_up);
         record.state.state = State::dead;
         record.reason = reason(entry);
-        add(number, record, 0, Error{});
+        add(number, std::move(record), 0, Error{});
     }
     exhausted_.resize(kept);
 }

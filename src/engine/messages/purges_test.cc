@@ -25,7 +25,7 @@ struct Trial : TrialParts {
     }
     std::vector<MessageId> end() {
         std::vector<MessageId> ids;
-        for (const Record& record : write()) {
+        for (const MessageRecord& record : records_of<MessageRecord>(write())) {
             if (record.kind != RecordKind::end) continue;
             EXPECT_EQ(record.cause, Cause::purged);
             ids.push_back(record.id);
@@ -66,7 +66,7 @@ TEST(Purges, the_mark_is_removed_when_all_of_it_has_ended) {
     EXPECT_TRUE(trial.purges.has_work());
     const std::vector<Record> records = trial.write();
     ASSERT_EQ(records.size(), 1u);
-    EXPECT_EQ(records[0].kind, RecordKind::conf);
+    EXPECT_EQ(kind_of(records[0]), RecordKind::conf);
     EXPECT_EQ(trial.queues[0].purge_through, 0u);
     EXPECT_FALSE(trial.purges.has_work());
     EXPECT_FALSE(trial.purges.has_to_walk());

@@ -184,7 +184,7 @@ PutResult Puts::put_one(PutCommand& command, const std::optional<KeyFacts>& hold
     if (!command.is_held && !command.transaction) seconds_.take(queue, *due);
     if (space != nullptr) space->puts.take();
     if (!command.key.empty()) batch().keys.insert(key_name_of(command));
-    Record record;
+    MessageRecord record;
     record.kind = RecordKind::put;
     record.id = next_id();
     record.time_ms = 0;  // content.put_ms contains it

@@ -24,7 +24,8 @@ struct Trial : TrialParts {
     }
     Verdict take_records(TakeRecordsCommand command, ReplyToken token) {
         const auto apply_all = [this](const std::string& body, Operation& operation) {
-            operation.record.kind == RecordKind::conf ? inputs.apply(operation) : apply(body, operation);
+            const auto* position = std::get_if<ConfRecord>(&operation.record);
+            position != nullptr ? inputs.apply(operation, *position) : apply(body, operation);
         };
         return decide([&](auto&& add) { batch(add, apply_all); }, inputs, std::move(command), token);
     }

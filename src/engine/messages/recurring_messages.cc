@@ -76,8 +76,8 @@ bool RecurringMessages::must_wait(EntryNumber number) {
 }
 
 // Decodes the record of the recurring message; a record that cannot be decoded is a fatal error.
-std::optional<Record> RecurringMessages::whole_record(const DueMessages::Item& due) {
-    Result<Record> whole = decode_record(RecordKind::relocate, due.record_body);
+std::optional<MessageRecord> RecurringMessages::whole_record(const DueMessages::Item& due) {
+    Result<MessageRecord> whole = decode_message(RecordKind::relocate, due.record_body);
     if (whole && whole->content.repeat) return *std::move(whole);
     effects_.fatal_error = !whole ? whole.error()
                                   : Error{"damaged_log", "the record of recurring message " + std::to_string(due.id) +
@@ -86,10 +86,10 @@ std::optional<Record> RecurringMessages::whole_record(const DueMessages::Item& d
 }
 
 // The next occurrence of a recurring message with the state `recurring`, and the record `whole` in the log.
-Record RecurringMessages::occurrence_record(MessageId id, const MessageState& recurring, const Record& whole,
-                                            DueMs due) const {
+MessageRecord RecurringMessages::occurrence_record(MessageId id, const MessageState& recurring,
+                                                   const MessageRecord& whole, DueMs due) const {
     const Repeat& repeat = *whole.content.repeat;
-    Record record;
+    MessageRecord record;
     record.kind = RecordKind::spawn;
     record.id = next_id();
     record.state.due_ms = record.state.nominal_due_ms = due;
@@ -110,11 +110,11 @@ Record RecurringMessages::occurrence_record(MessageId id, const MessageState& re
 
 // Writes the due occurrences of the recurring message, as many as fit, and its new state.
 void RecurringMessages::make_occurrences(EntryNumber number, DueMessages::Item due, std::size_t share) {
-    const std::optional<Record> whole = whole_record(due);
+    const std::optional<MessageRecord> whole = whole_record(due);
     if (!whole) return;
     const Entry& entry = recent_.entry(number);
     const RepeatRule& rule = whole->content.repeat->rule;
-    Record recurring = changed(entry, RecordKind::change, Cause::spawned);
+    MessageRecord recurring = changed(entry, RecordKind::change, Cause::spawned);
     if (!recurring.state.key.empty() && recurring.state.first_due_ms == 0)
         recurring.state.first_due_ms = recurring.state.nominal_due_ms;
     std::optional<DueMs> next = entry.due_ms;

@@ -42,8 +42,9 @@ class RecurringMessages : Uses<EngineOptions, RecentTier, ServerTime, Lookups, R
     void read();
     void try_again_later(EntryNumber number);
     bool must_wait(EntryNumber number);
-    std::optional<Record> whole_record(const DueMessages::Item& due);
-    Record occurrence_record(MessageId id, const MessageState& recurring, const Record& whole, DueMs due) const;
+    std::optional<MessageRecord> whole_record(const DueMessages::Item& due);
+    MessageRecord occurrence_record(MessageId id, const MessageState& recurring, const MessageRecord& whole,
+                                    DueMs due) const;
     void make_occurrences(EntryNumber number, DueMessages::Item due, std::size_t share);
 
     Queues& queues_;

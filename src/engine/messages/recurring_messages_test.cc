@@ -16,7 +16,7 @@ struct Trial : TrialParts {
 
     // One that is due now, and then each second.
     EntryNumber put(std::uint64_t times = 0) {
-        Record record;
+        MessageRecord record;
         record.state.next_occurrence = 1;
         record.content.repeat = Repeat{
             .rule = {.every_ms = 1'000, .times = times, .factor_permille = 1'000, .max_ms = 1'000, .start_ms = now},
@@ -24,8 +24,8 @@ struct Trial : TrialParts {
             .expires_after_ms = 50};
         return put_record(std::move(record), now);
     }
-    std::vector<Record> write() {
-        return batch([this] { recurring.add_to_batch(); });
+    std::vector<MessageRecord> write() {
+        return records_of<MessageRecord>(batch([this] { recurring.add_to_batch(); }));
     }
     std::string body_of(EntryNumber number) const { return *context.cache.find(recent.entry(number).log_position); }
 
@@ -38,7 +38,7 @@ TEST(RecurringMessages, an_occurrence_and_the_next_due_time_are_in_one_batch) {
     const DueMs due = trial.now;
     EXPECT_EQ(trial.lifecycle.ready_count(), 0u);
     trial.advance_to(due + 20);
-    const std::vector<Record> records = trial.write();
+    const std::vector<MessageRecord> records = trial.write();
     ASSERT_EQ(records.size(), 2u);
     EXPECT_EQ(records[0].kind, RecordKind::spawn);
     EXPECT_EQ(records[0].state.due_ms, due);
@@ -48,7 +48,7 @@ TEST(RecurringMessages, an_occurrence_and_the_next_due_time_are_in_one_batch) {
     EXPECT_EQ(records[1].state.due_ms, due + 1'000);
     EXPECT_EQ(records[1].state.next_occurrence, 2u);
     const std::string body = trial.body_of(trial.recent.find(records[0].id));
-    const Record occurrence = *decode_record(RecordKind::spawn, body);
+    const MessageRecord occurrence = *decode_message(RecordKind::spawn, body);
     EXPECT_EQ(occurrence.content.parent, trial.recent.entry(number).id);
     EXPECT_EQ(occurrence.content.occurrence, 1u);
     EXPECT_EQ(occurrence.content.body, "body");
@@ -71,11 +71,11 @@ TEST(RecurringMessages, missed_occurrences_are_made_up_for_a_part_in_each_batch)
     trial.put();
     const DueMs due = trial.now;
     trial.advance_to(due + 2'500);
-    const std::vector<Record> first = trial.write();
+    const std::vector<MessageRecord> first = trial.write();
     ASSERT_EQ(first.size(), 3u);
     EXPECT_EQ(first[1].state.due_ms, due + 1'000);
     EXPECT_TRUE(trial.recurring.has_work());
-    const std::vector<Record> second = trial.write();
+    const std::vector<MessageRecord> second = trial.write();
     ASSERT_EQ(second.size(), 2u);
     EXPECT_EQ(second[0].state.due_ms, due + 2'000);
     EXPECT_FALSE(trial.recurring.has_work());
@@ -143,7 +143,7 @@ TEST(RecurringMessages, a_full_queue_takes_no_more_occurrences_than_it_has_room_
     trial.configure(limit);
     const EntryNumber number = trial.put();
     trial.advance_to(trial.now + 5'000);
-    const std::vector<Record> records = trial.write();
+    const std::vector<MessageRecord> records = trial.write();
     ASSERT_EQ(records.size(), 2u);
     EXPECT_EQ(records[1].state.next_occurrence, 2u) << "the other five are still to come";
     EXPECT_EQ(trial.recurring.why_waits(number), "queue_full");

@@ -107,18 +107,18 @@ Verdict Transactions::decide(PendingCommand& pending, const SettleCommand& comma
     return Verdict::settled;
 }
 
-Record Transactions::commit_record(const Entry& entry, Cause cause) const {
+MessageRecord Transactions::commit_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state(), State::scheduled));
-    Record record = changed(entry, RecordKind::change, cause);
+    MessageRecord record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
     record.state.transaction = MessageState::kCommitted;
     record.state.due_ms = std::max(entry.nominal_due_ms, now_);
     return record;
 }
 
-Record Transactions::rollback_record(const Entry& entry, Cause cause) const {
+MessageRecord Transactions::rollback_record(const Entry& entry, Cause cause) const {
     assert(is_legal_move(entry.state(), State::cancelled));
-    Record record = changed(entry, RecordKind::end, cause);
+    MessageRecord record = changed(entry, RecordKind::end, cause);
     record.state.state = State::cancelled;
     return record;
 }
@@ -173,7 +173,7 @@ void Transactions::add_to_batch() {
 
 // Sends a check to the producer of the prepared message, or settles it after the last check.
 void Transactions::add_overdue(EntryNumber number, const DueMessages::Item& prepared) {
-    const Result<Record> whole = decode_record(RecordKind::relocate, prepared.record_body);
+    const Result<MessageRecord> whole = decode_message(RecordKind::relocate, prepared.record_body);
     if (!whole || !whole->content.transaction) {
         effects_.fatal_error =
             !whole ? whole.error()
@@ -183,7 +183,7 @@ void Transactions::add_overdue(EntryNumber number, const DueMessages::Item& prep
     }
     const Entry& entry = recent_.entry(number);
     const TransactionRule& rule = *whole->content.transaction;
-    Record next = changed(entry, RecordKind::change, Cause::checked);
+    MessageRecord next = changed(entry, RecordKind::change, Cause::checked);
     if (next.state.checks() >= rule.check_times) {
         return add(
             number,
@@ -225,9 +225,9 @@ std::string_view Transactions::why_check_waits(const MessageState& prepared, con
 
 // The check message about `entry`, whose new state is `prepared`. It contains the content of the prepared message, so
 // that the producer recognizes its transaction by its own body and headers.
-Record Transactions::check_record(const Entry& entry, const MessageState& prepared,
-                                  const MessageContent& content) const {
-    Record record;
+MessageRecord Transactions::check_record(const Entry& entry, const MessageState& prepared,
+                                         const MessageContent& content) const {
+    MessageRecord record;
     record.kind = RecordKind::spawn;
     record.cause = Cause::checked;
     record.id = next_id();

@@ -55,13 +55,13 @@ class Transactions : Uses<EngineOptions, RecentTier, ServerTime, Lookups, Record
     void finish(const PreparedLookup& lookup, const FoundRecords& records, Generation generation);
 
   private:
-    Record commit_record(const Entry& entry, Cause cause) const;
-    Record rollback_record(const Entry& entry, Cause cause) const;
+    MessageRecord commit_record(const Entry& entry, Cause cause) const;
+    MessageRecord rollback_record(const Entry& entry, Cause cause) const;
     void read_prepared();
     void add_overdue(EntryNumber number, const DueMessages::Item& prepared);
     Queues::NameLimit limit_of_check(const std::string& name_space, const std::string& queue);
     bool can_be_checked(const std::string& name_space, const std::string& queue);
-    Record check_record(const Entry& entry, const MessageState& prepared, const MessageContent& content) const;
+    MessageRecord check_record(const Entry& entry, const MessageState& prepared, const MessageContent& content) const;
 
     Queues& queues_;
     Lifecycle& lifecycle_;

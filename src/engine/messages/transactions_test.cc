@@ -17,11 +17,11 @@ struct Trial : TrialParts {
     explicit Trial(const EngineOptions& with = {}) : TrialParts(with) {}
 
     static TransactionRule rule(std::uint32_t times, bool otherwise_commit = false) {
-        return {times == 0 ? "" : "checks", "", kAfter, times, otherwise_commit};
+        return {times == 0 ? "" : "checks", kAfter, times, otherwise_commit};
     }
     // One that was requested for `due_ms`.
     EntryNumber prepare(TransactionRule rule, DueMs due_ms) {
-        Record record;
+        MessageRecord record;
         record.state.state = State::prepared;
         record.state.transaction = MessageState::kOpen;
         record.state.nominal_due_ms = due_ms;
@@ -34,8 +34,8 @@ struct Trial : TrialParts {
         return decide([this](auto&& add) { batch(add); }, transactions, SettleCommand{.id = id, .commits = commits},
                       token);
     }
-    std::vector<Record> write() {
-        return batch([this] { transactions.add_to_batch(); });
+    std::vector<MessageRecord> write() {
+        return records_of<MessageRecord>(batch([this] { transactions.add_to_batch(); }));
     }
 
     MessageFinder finder{context, lifecycle};
@@ -89,7 +89,7 @@ TEST(Transactions, a_late_check_and_the_next_deadline_after_it_are_in_one_batch)
     Trial trial;
     const MessageId id = trial.id_of(trial.prepare(Trial::rule(2)));
     trial.advance_to(trial.now + kAfter + 500);
-    const std::vector<Record> records = trial.write();
+    const std::vector<MessageRecord> records = trial.write();
     ASSERT_EQ(records.size(), 2u);
     EXPECT_EQ(records[0].kind, RecordKind::spawn);
     EXPECT_EQ(records[0].state.queue, "checks");
@@ -101,7 +101,7 @@ TEST(Transactions, a_late_check_and_the_next_deadline_after_it_are_in_one_batch)
     EXPECT_EQ(records[1].state.due_ms, trial.now + kAfter);
     const std::string body =
         *trial.context.cache.find(trial.recent.entry(trial.recent.find(records[0].id)).log_position);
-    const Record check = *decode_record(RecordKind::spawn, body);
+    const MessageRecord check = *decode_message(RecordKind::spawn, body);
     EXPECT_EQ(check.content.parent, id);
     EXPECT_EQ(check.content.occurrence, 1u);
     EXPECT_EQ(check.content.body, "body") << "by which its producer recognizes it";
@@ -116,7 +116,7 @@ TEST(Transactions, the_default_applies_after_the_last_check) {
         trial.advance_to(trial.now + kAfter);
         EXPECT_EQ(trial.write().size(), 2u);
         trial.advance_to(trial.now + kAfter);
-        const std::vector<Record> records = trial.write();
+        const std::vector<MessageRecord> records = trial.write();
         ASSERT_EQ(records.size(), 1u);
         EXPECT_EQ(records[0].id, id);
         EXPECT_EQ(records[0].cause, Cause::unanswered);
@@ -157,7 +157,7 @@ TEST(Transactions, a_check_whose_queue_cannot_be_created_counts) {
     const EntryNumber number = trial.prepare(Trial::rule(1));
     EXPECT_EQ(trial.transactions.why_check_waits(trial.row(trial.id_of(number)).state, Trial::rule(1)), "queue_limit");
     trial.advance_to(trial.now + kAfter);
-    const std::vector<Record> records = trial.write();
+    const std::vector<MessageRecord> records = trial.write();
     ASSERT_EQ(records.size(), 1u);
     EXPECT_EQ(records[0].state.checks(), 1u);
 }
@@ -171,7 +171,7 @@ TEST(Transactions, an_expired_or_purged_message_is_not_checked) {
     EXPECT_EQ(trial.lifecycle.to_purge().size(), 1u);
     trial.settle(trial.id_of(purged), true);
     EXPECT_EQ(trial.take<Error>(1).code, "already_rolled_back");
-    Record record;
+    MessageRecord record;
     record.state.state = State::prepared;
     record.state.transaction = MessageState::kOpen;
     record.state.expires_ms = trial.now + kAfter + 1;
@@ -197,10 +197,10 @@ TEST(Transactions, a_rule_that_makes_no_sense_is_refused_by_its_member) {
     EXPECT_EQ(refusal(Trial::rule(times_max)), "");
     EXPECT_EQ(refusal(Trial::rule(0)), "");
     EXPECT_EQ(refusal(Trial::rule(times_max + 1)), times);
-    EXPECT_EQ(refusal({"checks", "", kAfter, 0, false}), times);
-    EXPECT_EQ(refusal({"", "", kAfter, 1, false}), "missing_member transaction.check_back.queue");
-    EXPECT_EQ(refusal({"", "", 0, 0, false}), "out_of_range transaction.check_back.after");
-    EXPECT_EQ(refusal({"", "", too_long, 0, false}), "delay_too_long transaction.check_back.after");
+    EXPECT_EQ(refusal({"checks", kAfter, 0, false}), times);
+    EXPECT_EQ(refusal({"", kAfter, 1, false}), "missing_member transaction.check_back.queue");
+    EXPECT_EQ(refusal({"", 0, 0, false}), "out_of_range transaction.check_back.after");
+    EXPECT_EQ(refusal({"", too_long, 0, false}), "delay_too_long transaction.check_back.after");
     EXPECT_EQ(refusal(Trial::rule(1), true), "conflicting_members transaction");
 }
 

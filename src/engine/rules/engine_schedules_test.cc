@@ -245,7 +245,7 @@ TEST(Schedules, a_crash_at_any_commit_duplicates_and_loses_none) {
         for (int step = 0; step < 12; ++step) second.turn(200);
         std::map<std::uint64_t, DueMs> nominal;
         std::size_t runs = 0;
-        for (const Record& record : second.log()) {
+        for (const MessageRecord& record : second.records<MessageRecord>()) {
             if (record.kind != RecordKind::spawn) continue;
             ++runs;
             nominal[record.content.occurrence] = record.state.nominal_due_ms;
@@ -506,7 +506,8 @@ TEST(Schedules, a_relocation_writes_it_again_and_the_old_record_is_needed_no_mor
     Sequence sequence = 0;
     for (const Record& record : shard.log()) {
         ++sequence;
-        if (is_whole_rule(record)) log_position = sequence;
+        const auto* rule = std::get_if<RuleRecord>(&record);
+        if (rule != nullptr && rule->is_whole()) log_position = sequence;
     }
     body = shard.record_body(log_position);
     EXPECT_TRUE(shard.ask<RelocateAnswer>(RelocateRuleCommand{Subject::schedule, "default", "s", log_position, body})

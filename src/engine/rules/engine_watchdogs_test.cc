@@ -90,10 +90,9 @@ TEST(Watchdogs, one_that_is_fed_in_time_is_silent_and_a_feed_is_a_small_record) 
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_EQ(shard.engine().counters().spawned, 0u);
     std::size_t whole = 0;
-    for (const Record& record : shard.log()) {
-        if (record.kind != RecordKind::rule) continue;
-        whole += is_whole_rule(record);
-        EXPECT_TRUE(is_whole_rule(record) || record.content.body.empty());
+    for (const RuleRecord& record : shard.records<RuleRecord>()) {
+        whole += record.is_whole();
+        EXPECT_TRUE(record.is_whole() || record.content.body.empty());
     }
     EXPECT_EQ(whole, 1u);
 }
@@ -132,7 +131,7 @@ TEST(Watchdogs, set_again_it_is_fed_only_on_request) {
     const WatchdogAnswer again = shard.ask<WatchdogAnswer>(fed);
     EXPECT_EQ(again.state.due_ms, kStart + 1'600);
     EXPECT_EQ(again.late, false);
-    EXPECT_FALSE(is_whole_rule(shard.log().back())) << "its content is there already";
+    EXPECT_FALSE(std::get<RuleRecord>(shard.log().back()).is_whole()) << "its content is there already";
     const WatchdogAnswer longer = shard.ask<WatchdogAnswer>(watchdog(5'000));
     EXPECT_EQ(longer.state.due_ms, kStart + 5'600) << "another timeout counts from the last feed";
     shard.turn(600);
@@ -503,8 +502,8 @@ TEST(Watchdogs, compaction_writes_it_completely_with_its_newest_feed) {
     const RelocateAnswer relocated =
         shard.ask<RelocateAnswer>(RelocateRuleCommand{Subject::watchdog, "default", "w", log_position, body});
     EXPECT_TRUE(relocated.relocated);
-    const Record record = shard.log().at(relocated.sequence - 1);
-    EXPECT_TRUE(is_whole_rule(record));
+    const auto record = std::get<RuleRecord>(shard.log().at(relocated.sequence - 1));
+    EXPECT_TRUE(record.is_whole());
     EXPECT_EQ(record.content.body, "silent");
     EXPECT_EQ(decode_watchdog(record.value)->due_ms, kStart + 150);
     EXPECT_FALSE(

@@ -71,10 +71,10 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
             return replied(pending, unknown(command.name_space, command.name, pending.limits));
         }
         decltype(RuleState::rule) before;
-        Record whole;
+        RuleRecord whole;
         if (rule != nullptr) {
             if (const auto verdict = read_whole(pending, *rule, command)) return *verdict;
-            Result<Record> read = decode_record(RecordKind::rule, command.record_body);
+            Result<RuleRecord> read = decode_rule(command.record_body);
             if (!read) return fail(read.error()), Verdict::settled;
             whole = *std::move(read);
             before = rule->state.rule;
@@ -116,7 +116,7 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
         Rule* rule = table_.find(command.name_space, command.name);
         if (rule != nullptr && rule->in_batch()) return Verdict::deferred;
         if (rule == nullptr || rule->log_position != command.log_position) return replied(pending, RelocateAnswer{});
-        const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
+        const Result<RuleRecord> whole = decode_rule(command.record_body);
         if (!whole) return fail(whole.error()), Verdict::settled;
         add_state(*rule, rule->state, &whole->content, pending.token, RelocateAnswer{true, batch().next_sequence()});
         return Verdict::settled;
@@ -155,8 +155,7 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
     // ---- records
 
     // The record is durable.
-    void apply(Operation& operation) {
-        const Record& record = operation.record;
+    void apply(Operation& operation, const RuleRecord& record) {
         Rule* found = table_.find(operation.rule);
         assert(found != nullptr && found->in_batch());
         Rule& rule = *found;
@@ -166,7 +165,7 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
             cache_.erase(rule.log_position);
             forget(rule);
             table_.remove(rule);
-            return queues_.namespaces().count_out(record.state.name_space, Kind::kCount);
+            return queues_.namespaces().count_out(record.name_space, Kind::kCount);
         }
         change(rule, *next);
         rule.state = std::move(*next);
@@ -318,11 +317,10 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
         }
         const std::string value = Kind::encode(next);
         assert(value.size() <= Kind::kBytesMax);
-        Record record;
-        record.kind = RecordKind::rule;
+        RuleRecord record;
         record.time_ms = now_;
         record.subject = Kind::kSubject;
-        record.state.name_space = rule.name_space();
+        record.name_space = rule.name_space();
         record.name = rule.name();
         record.value = value;
         record.next_ms = Kind::next_ms(next);
@@ -333,12 +331,12 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
         if (rule.exists()) {
             record.log_position = rule.log_position;
             record.record_bytes = rule.record_bytes;
-            record.previous.version = rule.state.revision;
-            record.previous.term = rule.term;
+            record.revision_before = rule.state.revision;
+            record.term_before = rule.term;
         }
         rule.term = subject_term(Kind::kSubject, rule.name_space(), rule.name(), value);
         rule.next = std::make_unique<RuleState>(std::move(next));
-        batch().add(record, kNoEntry, token, std::move(with));
+        batch().add(std::move(record), kNoEntry, token, std::move(with));
         batch().operations().back().rule = rule.number;
     }
 
@@ -363,9 +361,9 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
                                            nominal_ms);
     }
     // A message of the rule. `whole` is its newest whole record.
-    Record message_by(const Rule& by, const Record& whole, DueMs nominal_ms, DueMs due_ms) const {
+    MessageRecord message_by(const Rule& by, const RuleRecord& whole, DueMs nominal_ms, DueMs due_ms) const {
         const MessageTemplate& rule = by.state.rule;
-        Record record;
+        MessageRecord record;
         record.kind = RecordKind::spawn;
         record.id = next_id();
         record.state.due_ms = due_ms;
@@ -395,7 +393,7 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
 
   private:
     void reply_with(RuleLookup<Answer> lookup, std::string_view record_body) {
-        const Result<Record> whole = decode_record(RecordKind::rule, record_body);
+        const Result<RuleRecord> whole = decode_rule(record_body);
         if (!whole) return fail(whole.error());
         lookup.answer.has_content = true;
         copy_content(whole->content, lookup.answer);

@@ -30,7 +30,7 @@ struct Trial : TrialContext {
         return TrialContext::decide([this](auto&& add) { this->batch(add); }, watchdogs, std::move(command), token);
     }
     void apply(Operation& operation) {
-        if (operation.record.kind == RecordKind::rule) watchdogs.apply(operation);
+        if (const auto* rule = std::get_if<RuleRecord>(&operation.record)) watchdogs.apply(operation, *rule);
     }
     void advance_to(DueMs at_ms) {
         now = at_ms;
@@ -76,8 +76,8 @@ TEST(NamedRules, a_watchdog_that_is_not_fed_creates_a_message_with_its_content) 
     trial.advance_to(trial.now + 1);
     const std::vector<Record> records = trial.batch([&] { trial.watchdogs.add_to_batch(); });
     ASSERT_EQ(records.size(), 2u);  // the message, and the state of the watchdog after it
-    EXPECT_EQ(records[0].kind, RecordKind::spawn);
-    EXPECT_EQ(records[0].state.queue, "alerts");
+    EXPECT_EQ(kind_of(records[0]), RecordKind::spawn);
+    EXPECT_EQ(as_message(records[0]).state.queue, "alerts");
     EXPECT_EQ(trial.watchdogs.table().find(kDefaultNamespace, "backup")->state.fired, 1u);
     trial.watchdogs.check();
 }

@@ -115,7 +115,7 @@ void Schedules::make_runs(Schedule& schedule, const Due::Item& run, std::size_t 
         limits.last_is_unfinished = *unfinished;
     }
     if (run.log_position != schedule.log_position) return begin_due(schedule);
-    const Result<Record> whole = decode_record(RecordKind::rule, run.record_body);
+    const Result<RuleRecord> whole = decode_rule(run.record_body);
     if (!whole) return fail(whole.error());
     // As many as fit into the batch, at least one: halved each time, because this is done for each schedule.
     const std::size_t each = message_bytes(run.record_body.size());
@@ -155,8 +155,8 @@ void Schedules::make_runs(Schedule& schedule, const Due::Item& run, std::size_t 
 }
 
 // Adds the record of a run. `whole` is that of its schedule.
-MessageId Schedules::add_run(const Schedule& schedule, const Record& whole, const PlannedRun& run, DueMs due) {
-    Record record = message_by(schedule, whole, run.nominal_ms, due);
+MessageId Schedules::add_run(const Schedule& schedule, const RuleRecord& whole, const PlannedRun& run, DueMs due) {
+    MessageRecord record = message_by(schedule, whole, run.nominal_ms, due);
     record.content.schedule = schedule.name();
     record.content.occurrence = run.number;
     const MessageId id = record.id;

@@ -158,7 +158,7 @@ Verdict Schedules::fire(PendingCommand& pending, ControlScheduleCommand& command
         if (const auto verdict = read_whole(pending, schedule, command)) return *verdict;
         if (!has_room(message_bytes(command.record_body.size()))) return Verdict::deferred;
     }
-    const Result<Record> whole = decode_record(RecordKind::rule, command.record_body);
+    const Result<RuleRecord> whole = decode_rule(command.record_body);
     if (!whole) return fail(whole.error()), Verdict::settled;
     if (Status fits = take_room(schedule, now_); !fits) {
         return replied(pending, std::move(fits).error());

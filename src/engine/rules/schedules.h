@@ -103,7 +103,7 @@ class Schedules final : public NamedRules<ScheduleKind> {
     void wait_for_last(const Schedule& schedule) { waiting_for_[schedule.state.last_id] = schedule.number; }
     void read_due();
     void make_runs(Schedule& schedule, const Due::Item& run, std::size_t share, std::size_t& steps_left);
-    MessageId add_run(const Schedule& schedule, const Record& whole, const PlannedRun& run, DueMs due);
+    MessageId add_run(const Schedule& schedule, const RuleRecord& whole, const PlannedRun& run, DueMs due);
 
     const std::string zone_data_;
     // By the run that must end before a schedule creates the next.

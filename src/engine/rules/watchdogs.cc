@@ -167,7 +167,7 @@ void Watchdogs::add_firing(Watchdog& watchdog, const Due::Item& prepared) {
     if (!has_to_fire(watchdog.state, now_)) return settle(watchdog);  // it was fed or set again
     if (prepared.log_position != watchdog.log_position) return begin_due(watchdog);
     if (segment_.refuses_puts()) return fire_later(watchdog, "store_full");
-    const Result<Record> whole = decode_record(RecordKind::rule, prepared.record_body);
+    const Result<RuleRecord> whole = decode_rule(prepared.record_body);
     if (!whole) return fail(whole.error());
     if (const Status room = take_room(watchdog, now_); !room) {
         return fire_later(watchdog, room.error().code);
@@ -175,7 +175,7 @@ void Watchdogs::add_firing(Watchdog& watchdog, const Due::Item& prepared) {
     watchdog.blocked_by = {};
     WatchdogState next = watchdog.state;
     const Firing firing = next_firing(next, now_);
-    Record record = message_by(watchdog, *whole, firing.due_ms, firing.due_ms);
+    MessageRecord record = message_by(watchdog, *whole, firing.due_ms, firing.due_ms);
     record.content.watchdog = watchdog.name();
     record.content.occurrence = firing.number;
     record.content.fed_ms = firing.fed_ms;

@@ -346,10 +346,10 @@ TEST(Namespaces, settings_and_counts_survive_a_restart) {
     shard.put(0);
     EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full");
     EXPECT_EQ(limit(shard, {}).settings.revision, 5u);
-    const Record conf = shard.record(RecordKind::conf);
+    const ConfRecord conf = shard.records<ConfRecord>().at(0);
     EXPECT_EQ(conf.log_position, 77u);
     EXPECT_EQ(conf.record_bytes, 50u);
-    EXPECT_EQ(conf.previous.version, 4u);
+    EXPECT_EQ(conf.revision_before, 4u);
 }
 
 TEST(Namespaces, a_restart_leaves_a_rate_and_a_whole_second_of_it) {

@@ -22,7 +22,8 @@ QueueAnswer look(TrialEngine& shard, std::string queue = "q") {
 
 std::uint64_t ends_by(const TrialEngine& shard, Cause cause) {
     std::uint64_t count = 0;
-    for (const Record& record : shard.log()) count += record.kind == RecordKind::end && record.cause == cause ? 1 : 0;
+    for (const MessageRecord& record : shard.records<MessageRecord>())
+        count += record.kind == RecordKind::end && record.cause == cause ? 1 : 0;
     return count;
 }
 
@@ -184,10 +185,10 @@ TEST(QueueSettingsInEngine, a_start_finds_settings_and_counts) {
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_EQ(configure(shard, What::resume).settings.revision, 5u);
     EXPECT_EQ(shard.lease().size(), 1u);
-    const Record conf = shard.record(RecordKind::conf);
+    const ConfRecord conf = shard.records<ConfRecord>().at(0);
     EXPECT_EQ(conf.log_position, 77u);
     EXPECT_EQ(conf.record_bytes, 50u);
-    EXPECT_EQ(conf.previous.version, 4u);
+    EXPECT_EQ(conf.revision_before, 4u);
 }
 
 TEST(QueueSettingsInEngine, relocating_settings_does_not_change_them) {

@@ -245,7 +245,7 @@ TEST_F(Limited, queues_outside_of_the_limits_are_refused) {
     batch.puts = {PutCommand{.queue = "orders-eu"}, put};
     EXPECT_TRUE(is_refused(batch, "queue"));
     PutCommand prepared{.queue = "orders-eu"};
-    prepared.transaction = TransactionRule{"mail", "", 1'000, 1, false};
+    prepared.transaction = TransactionRule{"mail", 1'000, 1, false};
     EXPECT_TRUE(is_refused(prepared, "transaction.check_back.queue"));
     EXPECT_TRUE(is_refused(LeaseCommand{.queue = "mail"}, "queue"));
     EXPECT_TRUE(is_refused(ListCommand{.queue = "mail"}, "queue"));

@@ -67,8 +67,8 @@ Status Settings::check(const NamespaceSettings& settings) const {
                         [this](std::string_view) { return options_.pending_limit_max; });
 }
 
-void Settings::apply(Operation& operation) {
-    operation.record.subject == Subject::queue ? apply_queue(operation) : apply_namespace(operation);
+void Settings::apply(Operation& operation, const ConfRecord& record) {
+    record.subject == Subject::queue ? apply_queue(operation, record.name_space) : apply_namespace(operation);
 }
 
 void Settings::apply_namespace(Operation& operation) {
@@ -234,8 +234,7 @@ Status Settings::check(const QueueSettings& settings) const {
                         [this](std::string_view) { return options_.pending_limit_max; });
 }
 
-void Settings::apply_queue(Operation& operation) {
-    const std::string& name_space = operation.record.state.name_space;
+void Settings::apply_queue(Operation& operation, const std::string& name_space) {
     const QueueNumber number = recent_.queues().find(name_space, operation.name);
     Queue& at = queues_[number];
     const std::unique_ptr<QueueSettings> next = std::move(at.next_settings);

@@ -48,7 +48,7 @@ class Settings : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effect
     Verdict decide(PendingCommand& pending, const RelocateSettingsCommand& command);
 
     // The record is durable.
-    void apply(Operation& operation);
+    void apply(Operation& operation, const ConfRecord& record);
     // These are the settings from now on.
     void take(QueueNumber number, const QueueSettings& settings, Sequence log_position, std::uint32_t record_bytes);
     void take(Namespace& space, const NamespaceSettings& settings, Sequence log_position, std::uint32_t record_bytes);
@@ -63,7 +63,7 @@ class Settings : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effect
     Verdict remove(PendingCommand& pending, QueueNumber number);
     Verdict relocate_queue(PendingCommand& pending, const RelocateSettingsCommand& command);
     Verdict relocate_namespace(PendingCommand& pending, const RelocateSettingsCommand& command);
-    void apply_queue(Operation& operation);
+    void apply_queue(Operation& operation, const std::string& name_space);
     void apply_namespace(Operation& operation);
     Status check(const QueueSettings& settings) const;
     Status check(const NamespaceSettings& settings) const;

@@ -96,7 +96,7 @@ void Tokens::add(const std::string& id, std::string_view value, ReplyToken token
     add_conf(Subject::token, kDefaultNamespace, id, value, before, token, std::move(with));
 }
 
-void Tokens::apply(Operation& operation) {
+void Tokens::apply(Operation& operation, const ConfRecord&) {
     auto next = table_.in_batch.extract(operation.name);
     if (table_.find_stored(operation.name) == nullptr) --table_.new_in_batch;
     if (next.mapped().empty()) return table_.remove(operation.name);

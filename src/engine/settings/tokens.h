@@ -26,7 +26,7 @@ class Tokens : Uses<EngineOptions, ServerTime, Effects, BatchWriter> {
     Verdict decide(PendingCommand& pending, const ChangeTokenCommand& command);
     // Compaction writes it again, unchanged.
     Verdict decide(PendingCommand& pending, const RelocateSettingsCommand& command);
-    void apply(Operation& operation);
+    void apply(Operation& operation, const ConfRecord& record);
     void read(const DescribeTokenCommand& command, ReplyToken token, const SharedLimits& limits);
     void read(const ListTokensCommand& command, ReplyToken token, const SharedLimits& limits);
 

@@ -15,7 +15,9 @@ struct Holder : TrialContext {
     Verdict change(std::string id, std::optional<AccessToken> to, ReplyToken token, bool keeps_admin = false) {
         ChangeTokenCommand command{.id = std::move(id), .keeps_admin = keeps_admin};
         command.change = [to](const AccessToken*, DueMs) -> Result<std::optional<AccessToken>> { return to; };
-        const auto apply = [this](const std::string&, Operation& operation) { tokens.apply(operation); };
+        const auto apply = [this](const std::string&, Operation& operation) {
+            tokens.apply(operation, std::get<ConfRecord>(operation.record));
+        };
         return decide([&](auto&& add) { batch(add, apply); }, tokens, std::move(command), token);
     }
 

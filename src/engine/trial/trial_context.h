@@ -11,6 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/core/engine_context.h"
+#include "message/records/trial_records.h"
 
 namespace duewheel {
 
@@ -19,7 +20,7 @@ struct TrialContext {
 
     // A message of queue `q` whose record is in segment 1.
     MessageId put(DueMs due_ms, std::string order_key = {}) {
-        Record record;
+        MessageRecord record;
         record.kind = RecordKind::put;
         record.id = ++newest * kShardsMax;
         record.state.name_space = kDefaultNamespace;
@@ -33,7 +34,7 @@ struct TrialContext {
     void cancel(MessageId id) { end(id, State::cancelled); }
     void end(MessageId id, State state) {
         const Entry& entry = recent.entry(recent.find(id));
-        Record record;
+        MessageRecord record;
         record.kind = RecordKind::end;
         record.id = id;
         record.time_ms = now;

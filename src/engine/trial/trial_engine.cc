@@ -100,8 +100,8 @@ void TrialEngine::move_to_index() {
     const Sequence sealed_to = index_is_ahead ? log_.rbegin()->first : segment_ends_.back();
     for (const auto& [sequence, framed] : log_) {
         const FramedRecord frame = *read_frame(framed);
-        const Record record = *decode_record(frame.kind, frame.body);
-        if (record.id == 0 || record.kind == RecordKind::cursor || sequence > sealed_to) continue;
+        if (!is_of_message(frame.kind) || sequence > sealed_to) continue;
+        const MessageRecord record = *decode_message(frame.kind, frame.body);
         MessageRow& row = index[record.id];
         row.id = record.id;
         if (is_whole(record.kind)) {
@@ -137,14 +137,6 @@ std::vector<Record> TrialEngine::log() const {
     return records;
 }
 
-Record TrialEngine::record(RecordKind kind) const {
-    for (const Record& each : log()) {
-        if (each.kind == kind) return each;
-    }
-    ADD_FAILURE() << "the log has no such record";
-    return {};
-}
-
 EngineStart TrialEngine::start_after(const TrialEngine& earlier, const FindZone& zones, const std::string& zone_data) {
     EngineStart start;
     start.zone_data = zone_data;
@@ -154,10 +146,8 @@ EngineStart TrialEngine::start_after(const TrialEngine& earlier, const FindZone&
     start.inputs = earlier.inputs();
     start.totals = earlier.engine_.totals();
     std::map<std::string, QueueCounts> counts;
-    for (const Record& record : earlier.log()) {
-        const bool moves = record.kind == RecordKind::put || record.kind == RecordKind::spawn ||
-                           record.kind == RecordKind::change || record.kind == RecordKind::end;
-        if (!moves) continue;
+    for (const MessageRecord& record : earlier.records<MessageRecord>()) {
+        if (!changes_state(record.kind)) continue;
         if (record.previous.version != 0) counts[record.state.queue].leave(record.previous.state);
         counts[record.state.queue].enter(record.state.state);
     }
@@ -165,16 +155,30 @@ EngineStart TrialEngine::start_after(const TrialEngine& earlier, const FindZone&
     return start;
 }
 
-TrialEngine::StoredAt TrialEngine::whole_rule(const Record& record, const StoredAt& at) {
-    return is_whole_rule(record) ? at : StoredAt{record.log_position, record.record_bytes};
+TrialEngine::StoredAt TrialEngine::whole_rule(const RuleRecord& record, const StoredAt& at) {
+    return record.is_whole() ? at : StoredAt{record.log_position, record.record_bytes};
 }
+
+namespace {
+
+bool is_about(const Record& record, Subject subject) {
+    return std::visit(
+        [&](const auto& of) {
+            if constexpr (requires { of.subject; }) return of.subject == subject;
+            return false;
+        },
+        record);
+}
+
+}  // namespace
 
 std::vector<ScheduleStart> TrialEngine::schedules(const FindZone& zones) const {
     std::map<std::string, ScheduleStart> by_name;
-    for_each_record([&](const Record& record, const StoredAt& at) {
-        if (record.kind != RecordKind::rule || record.subject != Subject::schedule) return;
+    for_each_record([&](const Record& any, const StoredAt& at) {
+        if (!is_about(any, Subject::schedule)) return;
+        const auto& record = std::get<RuleRecord>(any);
         ScheduleStart& start = by_name[std::string(record.name)];
-        start.name_space = record.state.name_space;
+        start.name_space = record.name_space;
         start.name = record.name;
         start.state = *decode_schedule(record.value);
         std::tie(start.log_position, start.record_bytes) = whole_rule(record, at);
@@ -190,10 +194,11 @@ std::vector<ScheduleStart> TrialEngine::schedules(const FindZone& zones) const {
 
 std::vector<WatchdogStart> TrialEngine::watchdogs() const {
     std::map<std::string, WatchdogStart> by_name;
-    for_each_record([&](const Record& record, const StoredAt& at) {
-        if (record.kind != RecordKind::rule || record.subject != Subject::watchdog) return;
+    for_each_record([&](const Record& any, const StoredAt& at) {
+        if (!is_about(any, Subject::watchdog)) return;
+        const auto& record = std::get<RuleRecord>(any);
         const auto [log_position, record_bytes] = whole_rule(record, at);
-        by_name[std::string(record.name)] = {record.state.name_space, std::string(record.name),
+        by_name[std::string(record.name)] = {record.name_space, std::string(record.name),
                                              *decode_watchdog(record.value), log_position, record_bytes};
     });
     std::vector<WatchdogStart> all;
@@ -205,8 +210,9 @@ std::vector<WatchdogStart> TrialEngine::watchdogs() const {
 
 std::vector<StoredToken> TrialEngine::tokens() const {
     std::map<std::string, StoredToken> by_id;
-    for_each_record([&](const Record& record, const StoredAt& at) {
-        if (record.kind != RecordKind::conf || record.subject != Subject::token) return;
+    for_each_record([&](const Record& any, const StoredAt& at) {
+        if (!is_about(any, Subject::token)) return;
+        const auto& record = std::get<ConfRecord>(any);
         by_id[std::string(record.name)] = {std::string(record.name), std::string(record.value), at.first, at.second};
     });
     std::vector<StoredToken> all;
@@ -218,8 +224,9 @@ std::vector<StoredToken> TrialEngine::tokens() const {
 
 std::vector<InputPosition> TrialEngine::inputs() const {
     std::map<std::string, InputPosition> by_name;
-    for_each_record([&](const Record& record, const StoredAt& at) {
-        if (record.kind != RecordKind::conf || record.subject != Subject::input) return;
+    for_each_record([&](const Record& any, const StoredAt& at) {
+        if (!is_about(any, Subject::input)) return;
+        const auto& record = std::get<ConfRecord>(any);
         by_name[std::string(record.name)] = {std::string(record.name), *decode_input_position(record.value), at.first,
                                              at.second};
     });

@@ -12,6 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/core/engine.h"
+#include "message/records/trial_records.h"
 
 namespace duewheel {
 
@@ -63,8 +64,12 @@ class TrialEngine {
 
     Engine& engine() { return engine_; }
     std::vector<Record> log() const;
-    // The first one of this kind.
-    Record record(RecordKind kind) const;
+    template <class Of>
+    std::vector<Of> records() const {
+        return records_of<Of>(log());
+    }
+    // The newest one, of a message.
+    MessageRecord last() const { return as_message(log().back()); }
 
     std::string record_body(Sequence log_position) const {
         return std::string(read_frame(log_.at(log_position))->body);
@@ -85,7 +90,7 @@ class TrialEngine {
     using StoredAt = std::pair<Sequence, std::uint32_t>;
     void for_each_record(const std::function<void(const Record&, const StoredAt&)>& visit) const;
     // The record with the content of the rule.
-    static StoredAt whole_rule(const Record& record, const StoredAt& at);
+    static StoredAt whole_rule(const RuleRecord& record, const StoredAt& at);
     std::vector<ScheduleStart> schedules(const FindZone& zones) const;
     std::vector<WatchdogStart> watchdogs() const;
     std::vector<StoredToken> tokens() const;

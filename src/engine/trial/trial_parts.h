@@ -45,18 +45,18 @@ struct TrialParts : TrialContext {
         return batch(add, [this](const std::string& body, Operation& operation) { apply(body, operation); });
     }
     void apply(const std::string& body, Operation& operation) {
-        if (operation.record.kind == RecordKind::conf) return settings.apply(operation);
-        static_cast<void>(lifecycle.apply(operation));
+        if (const auto* conf = std::get_if<ConfRecord>(&operation.record)) return settings.apply(operation, *conf);
+        static_cast<void>(lifecycle.apply(operation, as_message(operation.record)));
         context.cache.insert(operation.sequence, body);
     }
     // A message of queue `q` is put.
     EntryNumber put_message(DueMs due_ms, DueMs expires_ms = 0) {
-        Record record;
+        MessageRecord record;
         record.state.expires_ms = expires_ms;
         return put_record(std::move(record), due_ms);
     }
     // The same, with what else its record has.
-    EntryNumber put_record(Record record, DueMs due_ms) {
+    EntryNumber put_record(MessageRecord record, DueMs due_ms) {
         record.kind = RecordKind::put;
         record.id = (context.batches.totals().id_counter + 1) * kShardsMax;
         record.state.queue = "q";

@@ -14,7 +14,7 @@ inline constexpr std::int64_t kAfter = 1'000;
 inline PutCommand half(std::int64_t delay_ms = 0, std::uint32_t times = 0, bool otherwise_commit = false) {
     PutCommand command{.queue = "q"};
     command.when.delay_ms = delay_ms;
-    command.transaction = TransactionRule{times == 0 ? "" : "checks", "", kAfter, times, otherwise_commit};
+    command.transaction = TransactionRule{times == 0 ? "" : "checks", kAfter, times, otherwise_commit};
     command.body = "order 7";
     command.headers = R"({"a":"b"})";
     return command;

@@ -363,8 +363,7 @@ struct Stand {
 };
 std::map<MessageId, Stand> stands(const TrialEngine& shard) {
     std::map<MessageId, Stand> all;
-    for (const Record& record : shard.log()) {
-        if (record.id == 0 || record.kind == RecordKind::cursor) continue;
+    for (const MessageRecord& record : shard.records<MessageRecord>()) {
         Stand& stand = all[record.id];
         stand.state = record.state;
         ++stand.records;

@@ -103,7 +103,7 @@ void MessageReader::finish(KeysLookup lookup, std::vector<std::optional<KeyFacts
 
 void MessageReader::finish(MessageLookup lookup, const FoundRecords& records, Generation) {
     MessageAnswer& message = lookup.answer;
-    Result<Record> whole = decode_record(RecordKind::relocate, records.front().body);
+    Result<MessageRecord> whole = decode_message(RecordKind::relocate, records.front().body);
     if (!whole) return fail(std::move(whole).error());
     const MessageContent& content = whole->content;
     message.has_content = true;

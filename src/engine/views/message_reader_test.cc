@@ -137,7 +137,7 @@ TEST(MessageReader, contents_that_are_being_read_are_bounded) {
 
 TEST(MessageReader, a_key_finds_its_message_in_memory_or_in_the_index) {
     Trial trial;
-    Record record;
+    MessageRecord record;
     record.state.key = "k";
     record.state.request_hash = 1;
     const MessageId id = trial.recent.entry(trial.put_record(std::move(record), trial.now)).id;
@@ -156,7 +156,7 @@ TEST(MessageReader, a_key_finds_its_message_in_memory_or_in_the_index) {
 TEST(MessageReader, says_why_the_occurrence_of_a_due_recurring_message_waits) {
     Trial trial;
     trial.context.segment.set_space(LogSpace::scarce);
-    Record record;
+    MessageRecord record;
     record.state.next_occurrence = 1;
     record.content.repeat = Repeat{.rule = {.every_ms = 5, .start_ms = trial.now}, .order_key = "o"};
     const MessageId id = trial.recent.entry(trial.put_record(std::move(record), trial.now)).id;

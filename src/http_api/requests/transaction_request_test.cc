@@ -99,7 +99,7 @@ TEST(TransactionRequest, a_prepared_message_and_a_check_are_shown_as_such) {
     half.row.state.transaction = MessageState::kOpen + 2;
     half.row.state.due_ms = 9'000;
     half.row.state.nominal_due_ms = 5'000;
-    half.transaction = TransactionRule{"checks", "", 4'000, 3, true};
+    half.transaction = TransactionRule{"checks", 4'000, 3, true};
     half.has_content = true;
     const std::string told = server.ask({"GET", "/v1/messages/1024"}, half);
     EXPECT_EQ(member_of(told, "due_ms"), "5000");

@@ -104,7 +104,7 @@ class Trial {
     // How often a message with this body was put.
     std::map<std::string, int> put_bodies() const {
         std::map<std::string, int> bodies;
-        for (const Record& record : shard->log()) {
+        for (const MessageRecord& record : shard->records<MessageRecord>()) {
             if (record.kind == RecordKind::put) ++bodies[std::string(record.content.body)];
         }
         return bodies;

@@ -82,6 +82,8 @@ class FieldWriter {
         varint(value.size());
         out_.append(value);
     }
+    // A text that earlier versions could write: read and dropped.
+    void retired_text(std::uint32_t /*tag*/) {}
     // None of them contains the separator, or is empty.
     void texts(std::uint32_t tag, const std::vector<std::string>& values, char separator) {
         std::string joined;
@@ -203,6 +205,10 @@ class FieldsReader {
     template <class T>
     bool text(std::uint32_t tag, T& into, std::string_view /*left_out*/ = {}) {
         return is_at(tag) && (from_.text(into), next());
+    }
+    bool retired_text(std::uint32_t tag) {
+        std::string_view dropped;
+        return text(tag, dropped);
     }
     bool texts(std::uint32_t tag, std::vector<std::string>& into, char separator) {
         std::string_view joined;

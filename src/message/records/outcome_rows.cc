@@ -16,12 +16,12 @@ Error damaged(std::string_view what) {
 
 }  // namespace
 
-DueMs ended_at(const Record& record) {
+DueMs ended_at(const MessageRecord& record) {
     if (!is_ended(record.state.state)) return 0;
     return record.kind == RecordKind::relocate ? record.ended_ms : record.time_ms;
 }
 
-void append_outcome(std::string& rows, const Record& ended) {
+void append_outcome(std::string& rows, const MessageRecord& ended) {
     assert(is_ended(ended.state.state) && ended.state.state != State::dead);
     MessageRow row;
     row.id = ended.id;
@@ -36,7 +36,7 @@ void append_outcome(std::string& rows, const Record& ended) {
     for (std::size_t i = 0; i < kLengthBytes; ++i) rows[start + i] = static_cast<char>(length >> (8 * i) & 0xff);
 }
 
-Status for_each_outcome(std::string_view rows, const std::function<Status(const Record&)>& visit) {
+Status for_each_outcome(std::string_view rows, const std::function<Status(const MessageRecord&)>& visit) {
     while (!rows.empty()) {
         if (rows.size() < kLengthBytes) return damaged("a row without its length");
         std::size_t length = 0;
@@ -52,7 +52,7 @@ Status for_each_outcome(std::string_view rows, const std::function<Status(const 
         if (!is_outcome || row->id == 0 || row->id > kMessageIdMax || row->state.queue.empty() || row->ended_ms == 0) {
             return damaged("a row that is no outcome");
         }
-        Record record;
+        MessageRecord record;
         record.kind = RecordKind::relocate;
         record.id = row->id;
         record.state = std::move(row->state);

@@ -19,13 +19,13 @@ namespace duewheel {
 
 // Appends how the message of this record ended. The record is an end, or a relocation of an ended message that is not a
 // dead letter; dead letters keep their whole record.
-void append_outcome(std::string& rows, const Record& ended);
+void append_outcome(std::string& rows, const MessageRecord& ended);
 
 // Calls the visitor with each row as a relocation record, in order. The row owns its texts, except `reason`, which is
 // empty. Stops at the first error of the visitor. Code `damaged_record`, and those of decode_row().
-Status for_each_outcome(std::string_view rows, const std::function<Status(const Record&)>& visit);
+Status for_each_outcome(std::string_view rows, const std::function<Status(const MessageRecord&)>& visit);
 
 // When the message of this record ended; 0 if it did not. For an end and for a relocation.
-DueMs ended_at(const Record& record);
+DueMs ended_at(const MessageRecord& record);
 
 }  // namespace duewheel

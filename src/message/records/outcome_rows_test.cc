@@ -7,8 +7,8 @@
 namespace duewheel::outcome_rows_test {
 namespace {
 
-Record end_of(MessageId id, DueMs ended_ms, std::string key = {}) {
-    Record record;
+MessageRecord end_of(MessageId id, DueMs ended_ms, std::string key = {}) {
+    MessageRecord record;
     record.kind = RecordKind::end;
     record.id = id;
     record.time_ms = ended_ms;
@@ -26,9 +26,9 @@ Record end_of(MessageId id, DueMs ended_ms, std::string key = {}) {
     return record;
 }
 
-std::vector<Record> all(std::string_view rows) {
-    std::vector<Record> found;
-    const Status read = for_each_outcome(rows, [&](const Record& record) {
+std::vector<MessageRecord> all(std::string_view rows) {
+    std::vector<MessageRecord> found;
+    const Status read = for_each_outcome(rows, [&](const MessageRecord& record) {
         found.push_back(record);
         return Status();
     });
@@ -40,7 +40,7 @@ TEST(OutcomeRows, are_read_back_unchanged_and_in_order) {
     std::string rows;
     append_outcome(rows, end_of(7, 2'000, "order-1"));
     append_outcome(rows, end_of(9, 1'500));
-    const std::vector<Record> found = all(rows);
+    const std::vector<MessageRecord> found = all(rows);
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].kind, RecordKind::relocate);
     EXPECT_EQ(found[0].id, 7u);
@@ -59,7 +59,7 @@ TEST(OutcomeRows, a_copy_of_a_copy_has_the_same_bytes) {
     append_outcome(rows, end_of(7, 2'000, "order-1"));
     append_outcome(rows, end_of(9, 1'500));
     std::string copied;
-    for (const Record& record : all(rows)) append_outcome(copied, record);
+    for (const MessageRecord& record : all(rows)) append_outcome(copied, record);
     EXPECT_EQ(copied, rows);
 }
 
@@ -67,7 +67,7 @@ TEST(OutcomeRows, are_less_than_half_of_the_records_they_stand_for) {
     std::string rows;
     std::string records;
     for (MessageId id = 1; id <= 100; ++id) {
-        Record end = end_of(id * 4096, 1'700'000'000'000);
+        MessageRecord end = end_of(id * 4096, 1'700'000'000'000);
         end.log_position = 123'456;
         end.record_bytes = 300;
         end.previous = {State::scheduled, 2, 1'700'000'000'000, "mail", 0x1234567890abcdef, 0, 0};
@@ -81,7 +81,7 @@ TEST(OutcomeRows, refuses_truncated_bytes_and_other_records) {
     std::string rows;
     append_outcome(rows, end_of(7, 2'000));
     const auto read = [](std::string_view bytes) {
-        return for_each_outcome(bytes, [](const Record&) { return Status(); });
+        return for_each_outcome(bytes, [](const MessageRecord&) { return Status(); });
     };
     for (std::size_t size = 1; size < rows.size(); ++size) {
         const Status cut = read(std::string_view(rows).substr(0, size));
@@ -106,7 +106,7 @@ TEST(OutcomeRows, an_error_of_the_visitor_ends_the_walk) {
     append_outcome(rows, end_of(7, 2'000));
     append_outcome(rows, end_of(9, 1'500));
     int visits = 0;
-    const Status stopped = for_each_outcome(rows, [&](const Record&) -> Status {
+    const Status stopped = for_each_outcome(rows, [&](const MessageRecord&) -> Status {
         ++visits;
         return Error{"damaged_index", "enough"};
     });

@@ -15,8 +15,8 @@
 namespace duewheel {
 namespace {
 
-// Field numbers, the first argument of each visit below, are in the log: never change or re-use one. 45 to 49, 84 and
-// 85 are retired.
+// Field numbers, the first argument of each visit below, are in the log: never change or re-use one. 44 to 49, 57, 84
+// and 85 are retired.
 
 // Fields of their own, in the text of field 14.
 template <class Visitor, class Rule>
@@ -105,7 +105,7 @@ void content_fields(Visitor& visit, Content& content) {
     visit.text(41, content.content_type);
     visit.text(42, content.headers);
     visit.text(43, content.traceparent);
-    visit.text(44, content.target);
+    visit.retired_text(44);
     if (auto* repeat = visit.group(content.repeat, 50, 55)) {
         visit.signed_number(50, repeat->rule.every_ms);
         visit.number(51, repeat->rule.times);
@@ -116,7 +116,7 @@ void content_fields(Visitor& visit, Content& content) {
     }
     if (auto* transaction = visit.group(content.transaction, 56, 60)) {
         visit.text(56, transaction->check_queue);
-        visit.text(57, transaction->check_webhook);
+        visit.retired_text(57);
         visit.signed_number(58, transaction->check_after_ms);
         visit.number(59, transaction->check_times);
         visit.boolean(60, transaction->otherwise_commit);
@@ -145,19 +145,24 @@ void previous_fields(Visitor& visit, OfMessage& previous, const MessageState& no
     visit.signed_number(27, previous.ended_ms);
 }
 
-template <class Visitor, class OfRecord>
-void subject_field(Visitor& visit, OfRecord& record) {
-    const bool of_rule = record.kind == RecordKind::rule;
-    std::uint32_t number = number_of(record.subject);
-    visit.newer_enumerator(70, number, number_of(of_rule ? kRuleSubjects.back() : kConfSubjects.back()));
-    if constexpr (Visitor::kReads) record.subject = subject_of(of_rule, number).value_or(Subject::none);
+// `T` or a const one.
+template <class T, class Of>
+concept Is = std::is_same_v<std::remove_const_t<T>, Of>;
+
+template <class Visitor>
+void name_space_field(Visitor& visit, auto& name_space) {
+    visit.text(9, name_space, kDefaultNamespace);
+}
+template <class Visitor>
+void time_field(Visitor& visit, auto& time_ms) {
+    visit.signed_number(19, time_ms);
 }
 
-template <class Visitor, class OfRecord>
-void record_fields(Visitor& visit, OfRecord& record) {
+template <class Visitor, Is<MessageRecord> Of>
+void record_fields(Visitor& visit, Of& record) {
     state_fields(visit, record.state);
     position_fields(visit, record);
-    visit.signed_number(19, record.time_ms);
+    time_field(visit, record.time_ms);
     visit.newer_enumerator(20, record.cause, Cause::unanswered);
     previous_fields(visit, record.previous, record.state);
     last_state_fields(visit, record.state);
@@ -167,18 +172,84 @@ void record_fields(Visitor& visit, OfRecord& record) {
     visit.signed_number(34, record.ended_ms);
     visit.signed_number(35, record.wait_ms);
     content_fields(visit, record.content);
-    subject_field(visit, record);
+}
+
+// The revision before is in the form of a message's previous state, whose state is always this one.
+template <class Visitor>
+void before_fields(Visitor& visit, auto& record) {
+    if (!Visitor::kReads && record.revision_before == 0) return;
+    State state = State::scheduled;
+    state_field(visit, 21, state, 0);
+    visit.number(22, record.revision_before);
+    visit.number(25, record.term_before);
+}
+
+template <class Visitor>
+void first_subject_fields(Visitor& visit, auto& record) {
+    name_space_field(visit, record.name_space);
+    visit.number(17, record.log_position);
+    visit.number(18, record.record_bytes);
+    time_field(visit, record.time_ms);
+    before_fields(visit, record);
+}
+
+template <class Visitor>
+void last_subject_fields(Visitor& visit, auto& record) {
+    const bool of_rule = record.kKind == RecordKind::rule;
+    std::uint32_t number = number_of(record.subject);
+    visit.newer_enumerator(70, number, number_of(of_rule ? kRuleSubjects.back() : kConfSubjects.back()));
+    if constexpr (Visitor::kReads) record.subject = subject_of(of_rule, number).value_or(Subject::none);
     visit.text(71, record.name);
     visit.text(72, record.value);
+}
+
+template <class Visitor, Is<ConfRecord> Of>
+void record_fields(Visitor& visit, Of& record) {
+    first_subject_fields(visit, record);
+    last_subject_fields(visit, record);
+}
+
+template <class Visitor, Is<RuleRecord> Of>
+void record_fields(Visitor& visit, Of& record) {
+    first_subject_fields(visit, record);
+    content_fields(visit, record.content);
+    last_subject_fields(visit, record);
     visit.signed_number(73, record.next_ms);
     visit.number(74, record.count);
     visit.number(75, record.skipped_from);
     visit.number(76, record.skipped_to);
+}
+
+template <class Visitor, Is<CursorRecord> Of>
+void record_fields(Visitor& visit, Of& record) {
+    visit.signed_number(4, record.due_ms);
+    name_space_field(visit, record.name_space);
+    visit.text(10, record.queue);
+    visit.number(16, record.id);
+    time_field(visit, record.time_ms);
     visit.boolean(77, record.removed);
+}
+
+template <class Visitor, Is<RelocationDoneRecord> Of>
+void record_fields(Visitor& visit, Of& record) {
+    time_field(visit, record.time_ms);
     visit.number(80, record.up_to);
     visit.number(81, record.live_count);
     visit.number(82, record.digest);
+}
+
+template <class Visitor, Is<EpochRecord> Of>
+void record_fields(Visitor& visit, Of& record) {
+    time_field(visit, record.time_ms);
     visit.number(83, record.incarnation);
+}
+
+template <class Visitor, Is<OutcomesRecord> Of>
+void record_fields(Visitor& visit, Of& record) {
+    time_field(visit, record.time_ms);
+    visit.text(72, record.rows);
+    visit.number(74, record.count);
+    visit.number(80, record.up_to);
     visit.number(86, record.segment);
 }
 
@@ -197,15 +268,7 @@ Error damaged(std::string what) {
 }
 
 // Checks the fields that each kind requires.
-Status check_complete(const Record& record) {
-    if ((record.kind == RecordKind::conf || record.kind == RecordKind::rule) &&
-        (record.name.empty() || record.subject == Subject::none)) {
-        return damaged("settings or a rule of nothing");
-    }
-    if (record.kind == RecordKind::outcomes && (record.value.empty() || record.segment == 0 || record.up_to == 0)) {
-        return damaged("outcomes without rows, or from nowhere");
-    }
-    if (!is_of_message(record.kind)) return {};
+Status check_complete(const MessageRecord& record) {
     if (record.id == 0 || record.id > kMessageIdMax) return damaged("a record of a message without a valid id");
     if (record.state.queue.empty()) return damaged("a record of a message without a queue");
     if (!is_durable(record.state.state)) return damaged("a record holds a state that lives in memory alone");
@@ -213,6 +276,61 @@ Status check_complete(const Record& record) {
         return damaged("an end without an ended state, or an ended state without an end");
     }
     return {};
+}
+Status check_complete(const SubjectRecord& record) {
+    if (record.name.empty() || record.subject == Subject::none) return damaged("settings or a rule of nothing");
+    return {};
+}
+Status check_complete(const OutcomesRecord& record) {
+    if (record.rows.empty() || record.segment == 0 || record.up_to == 0) {
+        return damaged("outcomes without rows, or from nowhere");
+    }
+    return {};
+}
+
+template <class Of>
+Status read_record(Of& record, std::string_view body) {
+    FieldsReader from(body);
+    record_fields(from, record);
+    if (Status known = from.end("a record holds"); !known) return known;
+    if (from.damaged()) return damaged("a record's fields cannot be read");
+    if constexpr (std::is_same_v<Of, MessageRecord>) {
+        if (record.previous.version != 0 && record.previous.queue.empty()) record.previous.queue = record.state.queue;
+    }
+    if constexpr (requires { check_complete(record); }) return check_complete(record);
+    return {};
+}
+
+// Makes `into`, which is new and so of a message, an empty record of this kind.
+void set_kind(Record& into, RecordKind kind) {
+    switch (kind) {
+        case RecordKind::put:
+        case RecordKind::spawn:
+        case RecordKind::change:
+        case RecordKind::attempt:
+        case RecordKind::end:
+        case RecordKind::relocate:
+            std::get<MessageRecord>(into).kind = kind;
+            return;
+        case RecordKind::conf:
+            into.emplace<ConfRecord>();
+            return;
+        case RecordKind::rule:
+            into.emplace<RuleRecord>();
+            return;
+        case RecordKind::cursor:
+            into.emplace<CursorRecord>();
+            return;
+        case RecordKind::relocation_done:
+            into.emplace<RelocationDoneRecord>();
+            return;
+        case RecordKind::epoch:
+            into.emplace<EpochRecord>();
+            return;
+        case RecordKind::outcomes:
+            into.emplace<OutcomesRecord>();
+            return;
+    }
 }
 
 template <class T>
@@ -272,17 +390,29 @@ std::string_view cause_name(Cause cause) {
     }
 }
 
+RecordKind kind_of(const Record& record) {
+    return std::visit(
+        [](const auto& of) {
+            if constexpr (requires { of.kind; }) {
+                return of.kind;
+            } else {
+                return of.kKind;
+            }
+        },
+        record);
+}
+
 std::size_t append_record(std::string& out, Sequence sequence, const Record& record) {
     const std::size_t start = out.size();
     out.append(kRecordFrameBytes, '\0');
     FieldWriter writer(out);
-    record_fields(writer, record);
+    std::visit([&](const auto& of) { record_fields(writer, of); }, record);
     const auto length = static_cast<std::uint32_t>(out.size() - start - kRecordFrameBytes);
     assert(length <= kRecordBodyBytesMax);
     char* frame = out.data() + start;
     put_integer(frame, length);
     put_integer(frame + 8, sequence);
-    put_integer(frame + 16, static_cast<std::uint8_t>(record.kind));
+    put_integer(frame + 16, static_cast<std::uint8_t>(kind_of(record)));
     put_integer(frame + kChecksumOffset, frame_checksum(std::string_view(out).substr(start), length));
     return out.size() - start;
 }
@@ -307,14 +437,25 @@ Result<FramedRecord> read_frame(std::string_view bytes) {
 }
 
 Result<Record> decode_record(RecordKind kind, std::string_view body) {
-    Record record;
+    Result<Record> record{Record()};
+    set_kind(*record, kind);
+    if (Status read = std::visit([&](auto& of) { return read_record(of, body); }, *record); !read) {
+        return std::move(read).error();
+    }
+    return record;
+}
+
+Result<MessageRecord> decode_message(RecordKind kind, std::string_view body) {
+    assert(is_of_message(kind));
+    MessageRecord record;
     record.kind = kind;
-    FieldsReader from(body);
-    record_fields(from, record);
-    if (Status known = from.end("a record holds"); !known) return std::move(known).error();
-    if (from.damaged()) return damaged("a record's fields cannot be read");
-    if (record.previous.version != 0 && record.previous.queue.empty()) record.previous.queue = record.state.queue;
-    if (Status complete = check_complete(record); !complete) return std::move(complete).error();
+    if (Status read = read_record(record, body); !read) return std::move(read).error();
+    return record;
+}
+
+Result<RuleRecord> decode_rule(std::string_view body) {
+    RuleRecord record;
+    if (Status read = read_record(record, body); !read) return std::move(read).error();
     return record;
 }
 

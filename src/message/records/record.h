@@ -1,4 +1,4 @@
-// The records of the log: every kind and every field, for all kinds of messages, and their only byte form.
+// The records of the log: a type for those of messages and one for each other kind, and their only byte form.
 //
 // A record is self-contained: a reader can apply it without knowing the message, because a change contains all
 // changeable fields and the previous state. docs/storage_format.md has drawings.
@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "base/status.h"
 #include "message/message.h"
@@ -45,6 +46,13 @@ enum class RecordKind : std::uint8_t {
 // A whole record of a message contains its content.
 constexpr bool is_whole(RecordKind kind) {
     return kind == RecordKind::put || kind == RecordKind::spawn || kind == RecordKind::relocate;
+}
+constexpr bool is_new(RecordKind kind) {
+    return kind == RecordKind::put || kind == RecordKind::spawn;
+}
+// An attempt or a relocation does not change the state of a message.
+constexpr bool changes_state(RecordKind kind) {
+    return is_new(kind) || kind == RecordKind::change || kind == RecordKind::end;
 }
 // A record that has the state of one message.
 constexpr bool is_of_message(RecordKind kind) {
@@ -77,8 +85,7 @@ struct Repeat {
 // How a prepared message is settled if its producer does not respond. A check message contains the rule of the prepared
 // message that it asks about, which is its parent; its occurrence is the number of the check.
 struct TransactionRule {
-    std::string check_queue;    // in the prepared message's namespace; empty: no checks
-    std::string check_webhook;  // reserved
+    std::string check_queue;  // in the prepared message's namespace; empty: no checks
     std::int64_t check_after_ms = 0;
     std::uint32_t check_times = 0;
     bool otherwise_commit = false;
@@ -89,7 +96,6 @@ struct TransactionRule {
 // All that a put fixes. The views point into the record's bytes, or into the command that is being encoded.
 struct MessageContent : ContentView {
     DueMs put_ms = 0;
-    std::string_view target;  // empty: that of the queue
     std::optional<Repeat> repeat;
     std::optional<TransactionRule> transaction;
     MessageId parent = 0;          // of an occurrence: its recurring message
@@ -130,10 +136,10 @@ enum class Cause : std::uint8_t {
 // Why a message ended, as named in every interface: "acknowledged", "attempts_used_up", ...
 std::string_view cause_name(Cause cause);
 
-// One record of any kind. The kind determines which members are used; the others keep their defaults.
-struct Record {
-    RecordKind kind = RecordKind::put;
-    // The message of a put, spawn, change, attempt, end or relocate.
+// A put, spawn, change, attempt, end or relocation of a message. The views point into the record's bytes, or into what
+// is being encoded.
+struct MessageRecord {
+    RecordKind kind = RecordKind::put;  // one of those six
     MessageId id = 0;
     // The previous whole record (put, spawn, relocate), and its size with its frame; 0 in a put and a spawn.
     Sequence log_position = 0;
@@ -151,39 +157,104 @@ struct Record {
     std::string_view reason;       // end as dead, fail, and the relocations of both
     DueMs ended_ms = 0;            // relocation of an ended message
 
-    // rule, conf: the subject, its name in state.name_space, and its value; an empty value removes it. conf:
-    // `log_position` and `record_bytes` are those of the previous conf record, `previous` its revision and term; a
-    // relocation repeats the same values. rule: like conf, but `content` is that of its messages and is only in whole
-    // records; `log_position` and `record_bytes` are those of the previous whole record, as in a change. For readers of
-    // the log: when it is next due, its number of runs so far, and the nominal times that this record skips.
+    bool operator==(const MessageRecord&) const = default;
+};
+
+// The members of records of settings and of rules: what stands for the subject from now on.
+struct SubjectRecord {
     Subject subject = Subject::none;
+    std::string name_space{kDefaultNamespace};
     std::string_view name;
-    std::string_view value;
+    std::string_view value;  // empty: it is removed
+    DueMs time_ms = 0;
+    // The previous whole record, and its size with its frame.
+    Sequence log_position = 0;
+    std::uint32_t record_bytes = 0;
+    // The state before, as in Previous: its revision (0: there was none), and its part of the digest.
+    std::uint32_t revision_before = 0;
+    std::uint64_t term_before = 0;
+
+    bool operator==(const SubjectRecord&) const = default;
+};
+
+// Settings of a queue or a namespace, a token, or the position of an input. A relocation repeats the same value.
+struct ConfRecord : SubjectRecord {
+    static constexpr RecordKind kKind = RecordKind::conf;
+
+    static constexpr bool is_whole() { return true; }
+    bool operator==(const ConfRecord&) const = default;
+};
+
+// The state of a schedule or a watchdog.
+struct RuleRecord : SubjectRecord {
+    static constexpr RecordKind kKind = RecordKind::rule;
+
+    MessageContent content;  // of its messages; only in a whole record
+    // For readers of the log: when it is next due, its number of runs so far, and the nominal times that this record
+    // skips.
     DueMs next_ms = 0;
     std::uint64_t count = 0;
     std::uint64_t skipped_from = 0;
     std::uint64_t skipped_to = 0;
 
-    // cursor: of a queue (state.name_space, state.queue) at (state.due_ms, id); of the load if the queue is empty.
+    bool is_whole() const { return !value.empty() && content.put_ms != 0; }
+    bool operator==(const RuleRecord&) const = default;
+};
+
+// The load cursor, or the cursor of a queue.
+struct CursorRecord {
+    static constexpr RecordKind kKind = RecordKind::cursor;
+
+    DueMs time_ms = 0;
+    std::string name_space{kDefaultNamespace};
+    std::string queue;  // empty: the load cursor, which has no id
+    DueMs due_ms = 0;
+    MessageId id = 0;
     bool removed = false;  // the queue no longer has a cursor
 
-    // relocation_done: everything needed before this position is now at or after it. outcomes: so is each outcome that
-    // was kept; `value` has the rows, `count` their number, `segment` the number of their old segment.
+    bool operator==(const CursorRecord&) const = default;
+};
+
+// Everything needed before `up_to` is now at or after it.
+struct RelocationDoneRecord {
+    static constexpr RecordKind kKind = RecordKind::relocation_done;
+
+    DueMs time_ms = 0;
     Sequence up_to = 0;
-    std::uint64_t segment = 0;
     std::uint64_t live_count = 0;
     std::uint64_t digest = 0;
 
-    // epoch
-    std::uint64_t incarnation = 0;
-
-    bool operator==(const Record&) const = default;
+    bool operator==(const RelocationDoneRecord&) const = default;
 };
 
-// Whether a `rule` record contains the content of its messages, so that it is the whole record of its subject.
-inline bool is_whole_rule(const Record& record) {
-    return record.kind == RecordKind::rule && !record.value.empty() && record.content.put_ms != 0;
-}
+// A run begins to serve.
+struct EpochRecord {
+    static constexpr RecordKind kKind = RecordKind::epoch;
+
+    DueMs time_ms = 0;
+    std::uint64_t incarnation = 0;
+
+    bool operator==(const EpochRecord&) const = default;
+};
+
+// Each outcome that was kept before `up_to` is now at or after it.
+struct OutcomesRecord {
+    static constexpr RecordKind kKind = RecordKind::outcomes;
+
+    DueMs time_ms = 0;
+    std::string_view rows;      // outcome_rows.h
+    std::uint64_t count = 0;    // of the rows
+    std::uint64_t segment = 0;  // the number of their old segment
+    Sequence up_to = 0;
+
+    bool operator==(const OutcomesRecord&) const = default;
+};
+
+// One record of any kind.
+using Record = std::variant<MessageRecord, ConfRecord, RuleRecord, CursorRecord, RelocationDoneRecord, EpochRecord,
+                            OutcomesRecord>;
+
+RecordKind kind_of(const Record& record);
 
 inline constexpr std::size_t kRecordFrameBytes = 4 + 4 + 8 + 1;
 // Above any valid body with its fields; a larger length in a frame is damage.
@@ -205,6 +276,9 @@ Result<FramedRecord> read_frame(std::string_view bytes);
 
 // Decodes a record's body. The views of the result point into `body`. Codes `damaged_record`, `newer_format`.
 Result<Record> decode_record(RecordKind kind, std::string_view body);
+// The same for a kind of a message, and for `rule`.
+Result<MessageRecord> decode_message(RecordKind kind, std::string_view body);
+Result<RuleRecord> decode_rule(std::string_view body);
 
 // The part of a message in the log's digest: a hash of its id and all changeable fields except the position, which
 // compaction changes. About 30 ns.

@@ -1,5 +1,6 @@
 #include "server/shard/queue_replay.h"
 
+#include "base/overloaded.h"
 #include "message/access_token.h"
 #include "message/records/input_position.h"
 #include "message/records/subject.h"
@@ -31,30 +32,30 @@ Status QueueReplay::pass_settings(RecentTier& recent) const {
 }
 
 void QueueReplay::apply(const Record& record, Sequence sequence, std::uint32_t frame_bytes) {
-    switch (record.kind) {
-        case RecordKind::put:
-        case RecordKind::spawn:
-        case RecordKind::change:
-        case RecordKind::end:
-            if (record.previous.version != 0) {
-                counts(record.state.name_space, record.previous.queue).leave(record.previous.state);
-            }
-            return counts(record.state.name_space, record.state.queue).enter(record.state.state);
-        case RecordKind::conf:
-        case RecordKind::rule: {
-            const Name name{record.state.name_space, std::string(record.name)};
-            std::map<Name, SettingsRow>& settings = of(record.subject);
-            if (record.value.empty()) {
-                settings.erase(name);
-            } else if (record.kind == RecordKind::conf || is_whole_rule(record)) {
-                settings[name] = {sequence, frame_bytes, std::string(record.value)};
-            } else {
-                settings[name] = {record.log_position, record.record_bytes, std::string(record.value)};
-            }
-            return;
-        }
-        default:  // an attempt or a relocation does not change the state
-            return;
+    std::visit(Overloaded{[&](const MessageRecord& of) { count(of); },
+                          [&](const ConfRecord& of) { set(of, sequence, frame_bytes); },
+                          [&](const RuleRecord& of) { set(of, sequence, frame_bytes); }, [](const auto&) {}},
+               record);
+}
+
+void QueueReplay::count(const MessageRecord& record) {
+    if (!changes_state(record.kind)) return;
+    if (record.previous.version != 0) {
+        counts(record.state.name_space, record.previous.queue).leave(record.previous.state);
+    }
+    counts(record.state.name_space, record.state.queue).enter(record.state.state);
+}
+
+template <class Of>
+void QueueReplay::set(const Of& record, Sequence sequence, std::uint32_t frame_bytes) {
+    const Name name{record.name_space, std::string(record.name)};
+    std::map<Name, SettingsRow>& settings = of(record.subject);
+    if (record.value.empty()) {
+        settings.erase(name);
+    } else if (record.is_whole()) {
+        settings[name] = {sequence, frame_bytes, std::string(record.value)};
+    } else {
+        settings[name] = {record.log_position, record.record_bytes, std::string(record.value)};
     }
 }
 

@@ -54,6 +54,9 @@ class QueueReplay {
         return settings_[static_cast<std::size_t>(subject)];
     }
     std::map<Name, SettingsRow>& of(Subject subject) { return settings_[static_cast<std::size_t>(subject)]; }
+    void count(const MessageRecord& record);
+    template <class Of>
+    void set(const Of& record, Sequence sequence, std::uint32_t frame_bytes);
     QueueCounts& counts(const std::string& name_space, const std::string& queue);
 
     std::map<Name, QueueCounts> counts_;

@@ -118,17 +118,18 @@ Status ShardRecovery::replay(EngineStart& start) {
             recent_.apply(*record, frame.sequence, static_cast<SegmentNumber>(commit.segment_number), bytes);
             done_.replayed_bytes += bytes;
             queues.apply(*record, frame.sequence, bytes);
-            if (record->kind == RecordKind::outcomes) {
+            if (const auto* outcomes = std::get_if<OutcomesRecord>(&*record)) {
                 const auto segment = static_cast<SegmentNumber>(commit.segment_number);
-                if (Status done = replay_outcomes(*record, frame, segment); !done) return done;
+                if (Status done = replay_outcomes(*outcomes, frame, segment); !done) return done;
             }
-            if (record->kind != RecordKind::cursor) continue;
-            if (record->state.queue.empty()) {
-                start.load_cursor_ms = std::max(start.load_cursor_ms, record->state.due_ms);
-            } else if (record->removed) {
-                cursors.erase({record->state.name_space, record->state.queue});
+            const auto* cursor = std::get_if<CursorRecord>(&*record);
+            if (cursor == nullptr) continue;
+            if (cursor->queue.empty()) {
+                start.load_cursor_ms = std::max(start.load_cursor_ms, cursor->due_ms);
+            } else if (cursor->removed) {
+                cursors.erase({cursor->name_space, cursor->queue});
             } else {
-                cursors[{record->state.name_space, record->state.queue}] = {record->state.due_ms, record->id};
+                cursors[{cursor->name_space, cursor->queue}] = {cursor->due_ms, cursor->id};
             }
         }
         done_.replayed_records += commit.count;
@@ -151,13 +152,14 @@ Status ShardRecovery::replay(EngineStart& start) {
 }
 
 // Outcomes that were relocated before the index contained them are kept in memory until this segment is sealed.
-Status ShardRecovery::replay_outcomes(const Record& outcomes, const FramedRecord& frame, SegmentNumber segment) {
+Status ShardRecovery::replay_outcomes(const OutcomesRecord& outcomes, const FramedRecord& frame,
+                                      SegmentNumber segment) {
     done_.outcomes_relocated_up_to = std::max(done_.outcomes_relocated_up_to, outcomes.up_to);
     const std::uint64_t first_segment = index_.position().segment != 0
                                             ? index_.position().first_segment
                                             : journal_.catalog().snapshot().front()->header().number;
     if (outcomes.segment >= first_segment) return {};
-    return for_each_outcome(outcomes.value, [&](const Record& outcome) {
+    return for_each_outcome(outcomes.rows, [&](const MessageRecord& outcome) {
         recent_.apply(outcome, frame.sequence, segment, 0);
         return Status();
     });

@@ -60,7 +60,7 @@ class ShardRecovery {
     Status seal_long_backlog();
     Status take_restored_mark(EngineStart& start);
     Status replay(EngineStart& start);
-    Status replay_outcomes(const Record& outcomes, const FramedRecord& frame, SegmentNumber segment);
+    Status replay_outcomes(const OutcomesRecord& outcomes, const FramedRecord& frame, SegmentNumber segment);
     Status prove(const Totals& totals);
     Status repeat_drop();
 

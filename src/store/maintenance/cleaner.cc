@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/overloaded.h"
 #include "message/records/outcome_rows.h"
 
 namespace duewheel {
@@ -55,13 +56,9 @@ Status Cleaner::read() {
     needed_left_ = count == counts->end() ? 0 : count->second;
     const Status scanned = segment_->scan([this](const CommitInLog& commit) -> Status {
         for (const FramedRecord& framed : commit.records) {
-            const bool may_be_needed = is_whole(framed.kind) || framed.kind == RecordKind::end ||
-                                       framed.kind == RecordKind::conf || framed.kind == RecordKind::rule ||
-                                       framed.kind == RecordKind::outcomes;
-            if (!may_be_needed) continue;
+            if (framed.kind == RecordKind::change || framed.kind == RecordKind::attempt) continue;
             const Result<Record> record = decode_record(framed.kind, framed.body);
             if (!record) return record.error();
-            if (framed.kind == RecordKind::rule && !is_whole_rule(*record)) continue;
             see(framed, *record);
         }
         return {};
@@ -71,14 +68,27 @@ Status Cleaner::read() {
 }
 
 void Cleaner::see(const FramedRecord& framed, const Record& record) {
-    Seen seen{framed.sequence, record.id, static_cast<std::uint32_t>(framed.body.size()), framed.kind};
-    const bool may_be_outcome = framed.kind == RecordKind::end || framed.kind == RecordKind::relocate;
-    seen.is_outcome = framed.kind == RecordKind::outcomes ||
-                      (may_be_outcome && is_ended(record.state.state) && record.state.state != State::dead);
-    if (seen.is_outcome ? framed.sequence < outcomes_from_ : framed.kind == RecordKind::end) return;
-    if (framed.kind == RecordKind::conf || framed.kind == RecordKind::rule) {
-        settings_.emplace(framed.sequence, Owner{{record.state.name_space, std::string(record.name)}, record.subject});
-    }
+    Seen seen{framed.sequence, 0, static_cast<std::uint32_t>(framed.body.size()), framed.kind};
+    std::visit(Overloaded{[&](const MessageRecord& of) { see(seen, of); }, [&](const ConfRecord& of) { see(seen, of); },
+                          [&](const RuleRecord& of) {
+                              if (of.is_whole()) see(seen, of);
+                          },
+                          [&](const OutcomesRecord&) {
+                              seen.is_outcome = true;
+                              if (seen.log_position >= outcomes_from_) records_.push_back(seen);
+                          },
+                          [](const auto&) {}},
+               record);
+}
+
+void Cleaner::see(Seen seen, const MessageRecord& record) {
+    seen.id = record.id;
+    seen.is_outcome = is_ended(record.state.state) && record.state.state != State::dead;
+    if (seen.is_outcome ? seen.log_position >= outcomes_from_ : seen.kind != RecordKind::end) records_.push_back(seen);
+}
+
+void Cleaner::see(Seen seen, const SubjectRecord& record) {
+    settings_.emplace(seen.log_position, Owner{{record.name_space, std::string(record.name)}, record.subject});
     records_.push_back(seen);
 }
 
@@ -89,7 +99,7 @@ Status Cleaner::read_outcomes(const std::vector<Sequence>& log_positions, Outcom
     if (Status read_all = segment_->read_records(log_positions, records); !read_all) return read_all;
     const Retention& retention = index_.retention();
     const DueMs now_ms = retention.now_ms();
-    const auto take = [&](const Record& ended) {
+    const auto take = [&](const MessageRecord& ended) {
         if (retention.has_expired(ended_at(ended), now_ms)) return Status();
         append_outcome(outcomes.rows, ended);
         ++outcomes.count;
@@ -98,8 +108,9 @@ Status Cleaner::read_outcomes(const std::vector<Sequence>& log_positions, Outcom
     for (const OwnedRecord& owned : records) {
         const Result<Record> record = decode_record(owned.kind, owned.body);
         if (!record) return record.error();
+        const auto* several = std::get_if<OutcomesRecord>(&*record);
         const Status taken =
-            record->kind == RecordKind::outcomes ? for_each_outcome(record->value, take) : take(*record);
+            several != nullptr ? for_each_outcome(several->rows, take) : take(std::get<MessageRecord>(*record));
         if (!taken) return taken;
     }
     outcomes.segment = segment_->header().number;

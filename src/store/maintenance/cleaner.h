@@ -80,6 +80,8 @@ class Cleaner {
 
     Status read();
     void see(const FramedRecord& framed, const Record& record);
+    void see(Seen seen, const MessageRecord& record);
+    void see(Seen seen, const SubjectRecord& record);
     Result<bool> are_newest_settings(const Seen& record, RelocationCandidate& candidate) const;
     // True if the index says that the record is needed; fills in the candidate.
     Result<bool> is_needed(const Seen& record, RelocationCandidate& candidate) const;

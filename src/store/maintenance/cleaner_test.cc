@@ -45,9 +45,9 @@ class Cleaning : public testing::Test {
         return all;
     }
     std::vector<RelocationCandidate> candidates() { return all().candidates; }
-    static std::vector<Record> records(const OutcomesToRelocate& outcomes) {
-        std::vector<Record> records;
-        const Status read = for_each_outcome(outcomes.rows, [&](const Record& record) {
+    static std::vector<MessageRecord> records(const OutcomesToRelocate& outcomes) {
+        std::vector<MessageRecord> records;
+        const Status read = for_each_outcome(outcomes.rows, [&](const MessageRecord& record) {
             records.push_back(record);
             return Status();
         });
@@ -75,10 +75,10 @@ TEST_F(Cleaning, finds_unfinished_and_dead_messages_with_their_bodies) {
     ASSERT_EQ(found.size(), 2u);
     EXPECT_EQ(found[0].row, shard_.rows.at(waiting));
     EXPECT_EQ(found[1].row, shard_.rows.at(dead));
-    const auto first = decode_record(found[0].kind, found[0].body);
+    const auto first = decode_message(found[0].kind, found[0].body);
     ASSERT_TRUE(first.ok());
     EXPECT_EQ(first->content.body, "first body");
-    EXPECT_EQ(decode_record(found[1].kind, found[1].body)->content.body, "second body");
+    EXPECT_EQ(decode_message(found[1].kind, found[1].body)->content.body, "second body");
 }
 
 TEST_F(Cleaning, finds_outcomes_until_they_expire) {

@@ -59,7 +59,7 @@ class DataCheck : public testing::Test {
     }
 
     static void add_put(Commit& commit, Totals& totals, int number) {
-        Record record;
+        MessageRecord record;
         record.kind = RecordKind::put;
         record.id = row_of(number).id;
         record.state = row_of(number).state;

@@ -14,20 +14,39 @@ Error not_true(Sequence sequence, const std::string& what) {
 }  // namespace
 
 Status LogAudit::add(const Record& record, Sequence sequence, std::size_t frame_bytes) {
-    if (record.kind == RecordKind::relocation_done) {
-        if (record.up_to > sequence || record.live_count != totals_.live_count || record.digest != totals_.digest) {
-            return not_true(sequence, "says that " + std::to_string(record.live_count) +
-                                          " unfinished messages stand from record " + std::to_string(record.up_to) +
-                                          " on, but the records add up to " + std::to_string(totals_.live_count) +
-                                          " or to others");
-        }
-        relocated_up_to_ = std::max(relocated_up_to_, record.up_to);
-    } else if (record.log_position != 0 && record.log_position < relocated_up_to_) {
-        return not_true(sequence, "is of message " + std::to_string(record.id) + ", which stands at record " +
-                                      std::to_string(record.log_position) + " although nothing before record " +
-                                      std::to_string(relocated_up_to_) + " was needed any more");
+    Status judged = std::visit(
+        [&](const auto& of) -> Status {
+            if constexpr (requires { of.log_position; }) {
+                return judge_position(of, sequence);
+            } else if constexpr (std::is_same_v<decltype(of), const RelocationDoneRecord&>) {
+                return judge_relocation(of, sequence);
+            } else {
+                return {};
+            }
+        },
+        record);
+    if (judged) add_to_totals(totals_, record, frame_bytes);
+    return judged;
+}
+
+template <class Of>
+Status LogAudit::judge_position(const Of& record, Sequence sequence) const {
+    if (record.log_position == 0 || record.log_position >= relocated_up_to_) return {};
+    std::string of = "settings or of a rule";
+    if constexpr (requires { record.id; }) of = "message " + std::to_string(record.id);
+    return not_true(sequence, "is of " + of + ", which stands at record " + std::to_string(record.log_position) +
+                                  " although nothing before record " + std::to_string(relocated_up_to_) +
+                                  " was needed any more");
+}
+
+Status LogAudit::judge_relocation(const RelocationDoneRecord& record, Sequence sequence) {
+    if (record.up_to > sequence || record.live_count != totals_.live_count || record.digest != totals_.digest) {
+        return not_true(sequence, "says that " + std::to_string(record.live_count) +
+                                      " unfinished messages stand from record " + std::to_string(record.up_to) +
+                                      " on, but the records add up to " + std::to_string(totals_.live_count) +
+                                      " or to others");
     }
-    add_to_totals(totals_, record, frame_bytes);
+    relocated_up_to_ = std::max(relocated_up_to_, record.up_to);
     return {};
 }
 

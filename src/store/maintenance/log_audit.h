@@ -37,6 +37,10 @@ class LogAudit {
     Status check_front(Sequence front) const;
 
   private:
+    template <class Of>
+    Status judge_position(const Of& record, Sequence sequence) const;
+    Status judge_relocation(const RelocationDoneRecord& record, Sequence sequence);
+
     Totals totals_;
     Sequence relocated_up_to_;
 };

@@ -7,8 +7,8 @@ namespace {
 
 constexpr std::size_t kFrameBytes = 100;
 
-Record put_of(MessageId id) {
-    Record record;
+MessageRecord put_of(MessageId id) {
+    MessageRecord record;
     record.kind = RecordKind::put;
     record.id = id;
     record.state.queue = "mail";
@@ -16,8 +16,8 @@ Record put_of(MessageId id) {
     return record;
 }
 
-Record end_of(MessageId id, Sequence log_position) {
-    Record record = put_of(id);
+MessageRecord end_of(MessageId id, Sequence log_position) {
+    MessageRecord record = put_of(id);
     record.kind = RecordKind::end;
     record.log_position = log_position;
     record.record_bytes = kFrameBytes;
@@ -26,13 +26,8 @@ Record end_of(MessageId id, Sequence log_position) {
     return record;
 }
 
-Record relocation_done_of(Sequence up_to, const Totals& totals) {
-    Record record;
-    record.kind = RecordKind::relocation_done;
-    record.up_to = up_to;
-    record.live_count = totals.live_count;
-    record.digest = totals.digest;
-    return record;
+RelocationDoneRecord relocation_done_of(Sequence up_to, const Totals& totals) {
+    return {.up_to = up_to, .live_count = totals.live_count, .digest = totals.digest};
 }
 
 TEST(LogAudit, a_footer_must_say_what_the_records_add_up_to) {
@@ -55,10 +50,10 @@ TEST(LogAudit, a_relocation_done_must_say_what_the_records_add_up_to) {
     LogAudit audit({}, 0);
     ASSERT_TRUE(audit.add(put_of(1024), 1, kFrameBytes).ok());
     ASSERT_TRUE(audit.add(put_of(2048), 2, kFrameBytes).ok());
-    Record wrong_count = relocation_done_of(1, audit.totals());
+    RelocationDoneRecord wrong_count = relocation_done_of(1, audit.totals());
     wrong_count.live_count -= 1;
     EXPECT_EQ(audit.add(wrong_count, 3, kFrameBytes).error().code, "damaged_log");
-    Record wrong_digest = relocation_done_of(1, audit.totals());
+    RelocationDoneRecord wrong_digest = relocation_done_of(1, audit.totals());
     wrong_digest.digest += 1;
     EXPECT_EQ(audit.add(wrong_digest, 3, kFrameBytes).error().code, "damaged_log");
     EXPECT_EQ(audit.add(relocation_done_of(4, audit.totals()), 3, kFrameBytes).error().code, "damaged_log");
