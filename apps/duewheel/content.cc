@@ -10,6 +10,7 @@
 
 #include <sys/stat.h>
 
+#include "base/error_codes.h"
 #include "http_api/fields/json_text.h"
 #include "shared/utf8.h"
 
@@ -24,11 +25,12 @@ Result<std::string> read_all(std::FILE* file, const std::string& name) {
     while (const std::size_t size = std::fread(piece, 1, sizeof piece, file)) {
         bytes.append(piece, size);
         if (bytes.size() > kBodyBytesMax) {
-            return Error{"body_too_large",
+            return Error{"body_too_large"_code,
                          name + " is larger than a message body can be: store it elsewhere and send its address."};
         }
     }
-    if (std::ferror(file)) return Error{"unreadable_body", "Cannot read " + name + ": " + std::strerror(errno) + "."};
+    if (std::ferror(file))
+        return Error{"unreadable_body"_code, "Cannot read " + name + ": " + std::strerror(errno) + "."};
     return bytes;
 }
 
@@ -66,7 +68,7 @@ Result<std::string> read_body_argument(const std::string& argument) {
     const OpenFile file(std::fopen(path.c_str(), "rb"), &std::fclose);
     if (!file) {
         return Error{
-            "unreadable_body",
+            "unreadable_body"_code,
             "Cannot read " + path + ": " + std::strerror(errno) +
                 ". A body that begins with @ is the name of a file; to send such a text, use standard input (`-`)."};
     }
@@ -78,11 +80,11 @@ Status put_headers_into(const std::vector<std::string>& headers, boost::json::ob
     for (const std::string& header : headers) {
         const std::size_t equals = header.find('=');
         if (equals == std::string::npos || equals == 0) {
-            return Error{"bad_header", "A header has the form NAME=VALUE, not " + header + ".", "--header"};
+            return Error{"bad_header"_code, "A header has the form NAME=VALUE, not " + header + ".", "--header"};
         }
         const std::string name = header.substr(0, equals);
         if (pairs.contains(name))
-            return Error{"duplicate_member", "The header " + name + " is given twice.", "--header"};
+            return Error{"duplicate_member"_code, "The header " + name + " is given twice.", "--header"};
         pairs[name] = header.substr(equals + 1);
     }
     if (!pairs.empty()) request["headers"] = std::move(pairs);
@@ -107,7 +109,7 @@ Status ContentArguments::put_into(boost::json::object& request) const {
         if (!bytes) return bytes.error();
         if (is_json && !is_json_text(*bytes)) {
             return Error{
-                "bad_json",
+                "bad_json"_code,
                 "The content is not valid JSON, or is nested too deeply; without --json-body any content is allowed.",
                 "BODY"};
         }
@@ -134,7 +136,7 @@ Result<std::optional<std::string_view>> LineFile::next() {
         if (c == '\n') return std::optional<std::string_view>(line_);
         line_ += static_cast<char>(c);
         if (line_.size() > kLineBytesMax) {
-            return Error{"body_too_large", "A line of " + name_ + " is longer than a message can be."};
+            return Error{"body_too_large"_code, "A line of " + name_ + " is longer than a message can be."};
         }
     }
     if (std::ferror(file_)) return unreadable();
@@ -150,8 +152,8 @@ Status LineFile::keep() {
         if (std::fwrite(piece, 1, got, kept.get()) != got) kept.reset();
     }
     if (!kept || std::fflush(kept.get()) != 0) {
-        return Error{"no_space", "Cannot store the input from " + name_ + " in a temporary file: " +
-                                     std::strerror(errno) + ". Write it to a file and give its name."};
+        return Error{"no_space"_code, "Cannot store the input from " + name_ + " in a temporary file: " +
+                                          std::strerror(errno) + ". Write it to a file and give its name."};
     }
     if (std::ferror(file_)) return unreadable();
     file_ = kept.get();
@@ -172,7 +174,8 @@ std::uint64_t LineFile::bytes() const {
 }
 
 Error LineFile::unreadable() const {
-    return {"unreadable_file", "Cannot read " + name_ + ": " + std::strerror(file_ == nullptr ? error_ : errno) + "."};
+    return {"unreadable_file"_code,
+            "Cannot read " + name_ + ": " + std::strerror(file_ == nullptr ? error_ : errno) + "."};
 }
 
 }  // namespace duewheel

@@ -18,6 +18,7 @@
 #include "access/access_token_text.h"
 #include "access/audit_files.h"
 #include "access/audit_writer.h"
+#include "base/error_codes.h"
 #include "base/file.h"
 #include "base/log.h"
 #include "base/secure_random.h"
@@ -58,7 +59,7 @@ Result<Reply> run_command(ShardParts& parts, ReplyToken token, DueMs now_ms) {
         if (Status done = parts.commit(*effects.commit); !done) return std::move(done).error();
         engine.committed(*std::move(effects.commit));
     }
-    return Error{"internal", "the token could not be written to the log"};
+    return Error{"internal"_code, "the token could not be written to the log"};
 }
 
 // The line that a running server would have written.
@@ -77,7 +78,7 @@ Status record(AuditWriter& audit, const std::string& id, InstantMs now) {
 // Sets the shard of the log in the directory. A new log is that of a server without other shards.
 Status take_shard(FileSystem& files, const std::string& directory, ShardOptions& options) {
     const Result<FoundLog> found = find_log_in_use(files, directory + "/journal");
-    if (!found) return found.error().code == "not_found" ? Status() : Status(found.error());
+    if (!found) return found.error().code == "not_found"_code ? Status() : Status(found.error());
     if (found->segments.empty()) return {};
     const LogIdentity& identity = found->segments.front()->header().identity;
     options.identity.shard = identity.shard;
@@ -87,7 +88,7 @@ Status take_shard(FileSystem& files, const std::string& directory, ShardOptions&
 }
 
 Error not_alone(const std::string& directory) {
-    return {"log_is_replicated",
+    return {"log_is_replicated"_code,
             directory +
                 " belongs to a node of a replicated log, and a token that is written to it alone is missing on "
                 "the other nodes. Start the owner on loopback, where no token is required (--http "
@@ -96,7 +97,7 @@ Error not_alone(const std::string& directory) {
 
 Result<Secret> add_token(const std::string& directory, AccessToken token) {
     if (const auto there = posix_file_system().list(directory); !there) {
-        return Error{"not_a_data_directory",
+        return Error{"not_a_data_directory"_code,
                      "there is no directory " + directory + ": give the data directory of the server"};
     }
     if (!refuse_replicated_log(posix_file_system(), directory)) return not_alone(directory);
@@ -129,7 +130,7 @@ Result<Secret> add_token(const std::string& directory, AccessToken token) {
     command.id = token.id;
     command.change = [token](const AccessToken* current, DueMs) -> Result<std::optional<AccessToken>> {
         if (current == nullptr) return std::optional(token);
-        return Error{"token_exists",
+        return Error{"token_exists"_code,
                      "there is a token `" + token.id + "` already: choose another id, or remove that one first"};
     };
     constexpr ReplyToken kReply = 1;
@@ -163,9 +164,9 @@ Status give_to_owner(const std::string& directory) {
         if (::lchown(path, owner.st_uid, owner.st_gid) != 0) failed.assign(errno, std::generic_category());
     }
     if (!failed) return {};
-    return Error{"not_owner", "the command succeeded, but files in " + directory +
-                                  " could not be given to its owner (" + failed.message() +
-                                  "): change their owner with chown -R before you start the server"};
+    return Error{"not_owner"_code, "the command succeeded, but files in " + directory +
+                                       " could not be given to its owner (" + failed.message() +
+                                       "): change their owner with chown -R before you start the server"};
 }
 
 }  // namespace duewheel

@@ -7,6 +7,7 @@
 #include <boost/json/parse.hpp>
 
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 
 namespace duewheel {
@@ -39,7 +40,7 @@ std::string wrong_value(const Field& row, const std::string& path, const std::st
         return least + "from " + std::to_string(row.min) + " to " + std::to_string(row.max);
     }
     // The server, which knows the policies of other products, says more about a word that is none.
-    if (row.kind == FieldKind::word && row.code != "bad_policy" &&
+    if (row.kind == FieldKind::word && row.code != "bad_policy"_code &&
         std::find(row.words.begin(), row.words.end(), text) == row.words.end()) {
         std::string choices;
         for (const std::string_view word : row.words) choices.append(choices.empty() ? "" : " or ").append(word);

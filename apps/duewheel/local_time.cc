@@ -8,6 +8,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "shared/system_clock.h"
 #include <duewheel/zone.h>
@@ -94,7 +95,7 @@ Result<InstantMs> to_instant(InstantMs as_if_utc, std::string_view text, const s
     if (before == after) return instant_from_ms(as_if_utc - before * 1000);
     const std::string wrong = before_holds ? " occurs twice " : " does not exist ";
     const std::string why = before_holds ? ", when the clocks go back" : ", when the clocks go forward";
-    return Error{"bad_instant",
+    return Error{"bad_instant"_code,
                  std::string(text) + wrong + (zone.empty() ? "in this machine's time zone" : "in " + zone) + why +
                      ". Write " + rfc3339(seconds - std::max(before, after)) + " or " +
                      rfc3339(seconds - std::min(before, after)) + advice,
@@ -116,7 +117,7 @@ Status check_zone(const std::string& zone) {
     const Result<Zone> loaded = Zone::load(zone);
     const std::string why =
         loaded ? "The time zone data of this machine does not contain " + zone + "." : loaded.error().message;
-    return Error{"bad_zone", why, "--zone"};
+    return Error{"bad_zone"_code, why, "--zone"};
 }
 
 Result<InstantMs> parsed(const std::string& text) {
@@ -149,7 +150,7 @@ Result<InstantMs> parse_local_instant(std::string_view text, const std::optional
     }
     if (has_offset(text)) {
         if (zone) {
-            return Error{"conflicting_members", "The time has an offset already: remove --zone.", "--zone"};
+            return Error{"conflicting_members"_code, "The time has an offset already: remove --zone.", "--zone"};
         }
         return parsed(with_seconds(text));
     }

@@ -9,6 +9,8 @@
 
 #include <sys/stat.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -16,16 +18,17 @@ constexpr std::size_t kTokenFileBytesMax = 8 * 1024;
 
 Result<std::string> read_token_file(const std::string& path) {
     const auto unreadable = [&] {
-        return Error{"unreadable_token_file", "Cannot read the token file " + path + ": " + std::strerror(errno) + "."};
+        return Error{"unreadable_token_file"_code,
+                     "Cannot read the token file " + path + ": " + std::strerror(errno) + "."};
     };
     const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rbe"), &std::fclose);
     if (!file) return unreadable();
     struct stat status {};
     if (::fstat(::fileno(file.get()), &status) != 0) return unreadable();
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
-        return Error{"unsafe_token_file", "Other users may read or change the token file " + path +
-                                              ": run chmod 600 on it, and replace the "
-                                              "token if they may have read it."};
+        return Error{"unsafe_token_file"_code, "Other users may read or change the token file " + path +
+                                                   ": run chmod 600 on it, and replace the "
+                                                   "token if they may have read it."};
     }
     std::string token(kTokenFileBytesMax + 1, '\0');
     token.resize(std::fread(token.data(), 1, token.size(), file.get()));
@@ -44,8 +47,9 @@ Status check_key_file(const std::string& path) {
     std::string text(kBytesMax, '\0');
     text.resize(std::fread(text.data(), 1, text.size(), file.get()));
     if (text.find("PRIVATE KEY-----") == std::string::npos) return {};
-    return Error{"unsafe_key_file", "Other users may read or change the client key in " + path +
-                                        ": run chmod 600 on the file, and replace the key if they may have read it."};
+    return Error{"unsafe_key_file"_code,
+                 "Other users may read or change the client key in " + path +
+                     ": run chmod 600 on the file, and replace the key if they may have read it."};
 }
 
 }  // namespace
@@ -94,8 +98,8 @@ Result<HttpClientOptions> ServerAccess::client_options() const {
     if (!token) return std::move(token).error();
     const bool is_visible = std::all_of(token->begin(), token->end(), [](char c) { return c > ' ' && c < '\x7f'; });
     if (token->empty() || token->size() > kTokenFileBytesMax || !is_visible) {
-        return Error{"bad_token", (has_variable ? "DUEWHEEL_TOKEN" : "The file " + token_file) +
-                                      " does not hold a token: visible ASCII characters without spaces."};
+        return Error{"bad_token"_code, (has_variable ? "DUEWHEEL_TOKEN" : "The file " + token_file) +
+                                           " does not hold a token: visible ASCII characters without spaces."};
     }
     options.token = *std::move(token);
     return options;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/fields/json_text.h"
 #include "net/http/http_target.h"
 #include "plain_text.h"
@@ -165,8 +166,8 @@ ServerAnswer Session::connect() {
 
 ServerAnswer Session::unreachable(const Error& error) const {
     ServerAnswer answer;
-    const bool usage =
-        error.code == "bad_address" || error.code == "bad_certificate_file" || error.code == "exposed_token";
+    const bool usage = error.code == "bad_address"_code || error.code == "bad_certificate_file"_code ||
+                       error.code == "exposed_token"_code;
     answer.exit_code = complain(error, usage ? kExitUsage : kExitUnreachable);
     return answer;
 }
@@ -195,7 +196,8 @@ ServerAnswer Session::follow_stats(const std::function<void(json::object)>& take
 
 ServerAnswer Session::not_a_server() const {
     ServerAnswer answer;
-    const Error error{"bad_answer", "The address " + server.url + " does not belong to a Duewheel server: check it."};
+    const Error error{"bad_answer"_code,
+                      "The address " + server.url + " does not belong to a Duewheel server: check it."};
     answer.exit_code = complain(error, kExitUnreachable);
     return answer;
 }
@@ -207,8 +209,9 @@ ServerAnswer Session::refused(const HttpAnswer& refusal) {
     json::value value = json::parse(refusal.body, broken);
     const bool is_problem = !broken && value.is_object() && !word_of(value.get_object(), "code").empty();
     if (!is_problem) {
-        const Error error{"bad_answer", "The address " + server.url + " does not belong to a Duewheel server (status " +
-                                            std::to_string(refusal.status) + "): check it."};
+        const Error error{"bad_answer"_code, "The address " + server.url +
+                                                 " does not belong to a Duewheel server (status " +
+                                                 std::to_string(refusal.status) + "): check it."};
         answer.exit_code = complain(error, kExitUnreachable);
         return answer;
     }
@@ -219,9 +222,7 @@ ServerAnswer Session::refused(const HttpAnswer& refusal) {
         answer.text = refusal.body;
         return answer;
     }
-    const std::string code(word_of(problem, "code"));
-    const Error error{code, std::string(word_of(problem, "detail")), std::string(word_of(problem, "field"))};
-    answer.exit_code = complain(error, kExitRefused);
+    answer.exit_code = complain(refusal_of(problem), kExitRefused);
     return answer;
 }
 
@@ -234,10 +235,10 @@ int Session::show(const ServerAnswer& answer, const std::function<void()>& peopl
     return exit_code;
 }
 
-int Session::complain(const Error& error, int exit_code) const {
-    const std::string message = printable(error.message);
-    const std::string code = printable(error.code);
-    const std::string field = error.field.empty() ? "" : ", " + printable(error.field);
+int Session::complain(const Refusal& refusal, int exit_code) const {
+    const std::string message = printable(refusal.detail);
+    const std::string code = printable(refusal.code);
+    const std::string field = refusal.field.empty() ? "" : ", " + printable(refusal.field);
     std::fprintf(stderr, "duewheel: %s (%s%s)\n", message.c_str(), code.c_str(), field.c_str());
     return exit_code;
 }

@@ -17,6 +17,7 @@
 
 #include "base/status.h"
 #include "net/http/http_client.h"
+#include "refusal.h"
 #include "server_access.h"
 
 namespace duewheel {
@@ -89,8 +90,8 @@ class Session {
     // Prints the JSON with --json, otherwise the output of `people`, and returns `exit_code`.
     int show(const ServerAnswer& answer, const std::function<void()>& people, int exit_code = kExitDone) const;
 
-    // Prints the error in one line on standard error; returns `exit_code`.
-    int complain(const Error& error, int exit_code) const;
+    // Prints it in one line on standard error; returns `exit_code`.
+    int complain(const Refusal& refusal, int exit_code) const;
 
   private:
     ServerAnswer refused(const HttpAnswer& answer);

@@ -12,6 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "configuration/configuration_text.h"
 #include "server/limits/options_check.h"
 #include "shared/system_clock.h"
@@ -124,7 +125,7 @@ int print_settings(const Configuration& configuration) {
     if (const Status fine = check_options(configuration.options(), wall_now_ms()); !fine) {
         const std::string place = place_of(configuration, fine.error());
         std::fprintf(stderr, "duewheeld: %s%s%s (%s)\n", place.c_str(), place.empty() ? "" : ": ",
-                     fine.error().message.c_str(), std::string(fine.error().code).c_str());
+                     fine.error().message.c_str(), std::string(name_of(fine.error().code)).c_str());
         return exit_code_of(fine.error());
     }
     std::fputs(settings_in_force(configuration).c_str(), stdout);
@@ -134,37 +135,37 @@ int print_settings(const Configuration& configuration) {
 }  // namespace
 
 int exit_code_of(const Error& refusal) {
-    static constexpr std::string_view kOfSettings[] = {"beanstalk_elsewhere", "unsafe_beanstalk_listen",
-                                                       "unsafe_listen"};
-    static constexpr std::string_view kOfData[] = {"damaged_log",          "damaged_mark",   "log_is_replicated",
-                                                   "newer_format",         "shards_changed", "not_a_data_directory",
-                                                   "unsafe_data_directory"};
-    const auto is_one_of = [&refusal](std::span<const std::string_view> codes) {
+    static constexpr ErrorCode kOfSettings[] = {"beanstalk_elsewhere"_code, "unsafe_beanstalk_listen"_code,
+                                                "unsafe_listen"_code};
+    static constexpr ErrorCode kOfData[] = {
+        "damaged_log"_code,    "damaged_mark"_code,         "log_is_replicated"_code,    "newer_format"_code,
+        "shards_changed"_code, "not_a_data_directory"_code, "unsafe_data_directory"_code};
+    const auto is_one_of = [&refusal](std::span<const ErrorCode> codes) {
         return std::find(codes.begin(), codes.end(), refusal.code) != codes.end();
     };
-    if (refusal.code.starts_with("bad_") || is_one_of(kOfSettings)) return kExitUsage;
+    if (name_of(refusal.code).starts_with("bad_") || is_one_of(kOfSettings)) return kExitUsage;
     return is_one_of(kOfData) ? kExitData : kExitRefused;
 }
 
 std::string place_of(const Configuration& configuration, const Error& refusal) {
-    static constexpr std::pair<std::string_view, std::string_view> kSettings[] = {
-        {"bad_address", "http.listen"},
-        {"bad_address_block", "webhooks.allowed_networks"},
-        {"bad_beanstalk_address", "beanstalk.listen"},
-        {"bad_beanstalk_group", "beanstalk.socket_group"},
-        {"bad_encryption_key", "webhooks.encryption_key_file"},
-        {"bad_host", "http.hosts"},
-        {"bad_kafka_client_file", "kafka.client_file"},
-        {"bad_old_encryption_key", "webhooks.old_encryption_key_file"},
-        {"bad_tls_certificate", "tls.certificate"},
-        {"bad_tls_client_ca", "tls.client_ca"},
-        {"bad_tls_key", "tls.key"},
-        {"bad_trusted_file", "webhooks.trusted_file"},
-        {"bad_webhook_secret", "webhooks.secrets"},
-        {"beanstalk_elsewhere", "beanstalk.listen"},
-        {"unsafe_beanstalk_listen", "beanstalk.listen"},
-        {"unsafe_listen", "http.listen"}};
-    const bool is_named = refusal.code == "bad_kafka_setting" || refusal.code == "bad_shard_setting";
+    static constexpr std::pair<ErrorCode, std::string_view> kSettings[] = {
+        {"bad_address"_code, "http.listen"},
+        {"bad_address_block"_code, "webhooks.allowed_networks"},
+        {"bad_beanstalk_address"_code, "beanstalk.listen"},
+        {"bad_beanstalk_group"_code, "beanstalk.socket_group"},
+        {"bad_encryption_key"_code, "webhooks.encryption_key_file"},
+        {"bad_host"_code, "http.hosts"},
+        {"bad_kafka_client_file"_code, "kafka.client_file"},
+        {"bad_old_encryption_key"_code, "webhooks.old_encryption_key_file"},
+        {"bad_tls_certificate"_code, "tls.certificate"},
+        {"bad_tls_client_ca"_code, "tls.client_ca"},
+        {"bad_tls_key"_code, "tls.key"},
+        {"bad_trusted_file"_code, "webhooks.trusted_file"},
+        {"bad_webhook_secret"_code, "webhooks.secrets"},
+        {"beanstalk_elsewhere"_code, "beanstalk.listen"},
+        {"unsafe_beanstalk_listen"_code, "beanstalk.listen"},
+        {"unsafe_listen"_code, "http.listen"}};
+    const bool is_named = refusal.code == "bad_kafka_setting"_code || refusal.code == "bad_shard_setting"_code;
     const auto* found = std::find_if(std::begin(kSettings), std::end(kSettings),
                                      [&](const auto& each) { return each.first == refusal.code; });
     const std::string_view name = is_named ? refusal.field : found != std::end(kSettings) ? found->second : "";

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "beanstalkd_flags.h"
 #include "command_line.h"
 #include "configuration/setting_text.h"
@@ -96,9 +97,9 @@ int main(int argc, char** argv) {
     const auto refuse = [&](const Error& error) {
         const std::string place = place_of(command_line.configuration, error);
         if (place.empty()) {
-            log.error("cannot_start", error.message, {{"code", error.code}});
+            log.error("cannot_start", error.message, {{"code", name_of(error.code)}});
         } else {
-            log.error("cannot_start", error.message, {{"code", error.code}, {"place", place}});
+            log.error("cannot_start", error.message, {{"code", name_of(error.code)}, {"place", place}});
         }
         return exit_code_of(error);
     };

@@ -9,6 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "base/log.h"
 #include "server/shard/shard_parts.h"
 #include "shared/random.h"
@@ -43,7 +44,7 @@ struct Opened {
         parts = *std::move(opened);
     }
     [[noreturn]] static void fail(const Error& error) {
-        std::fprintf(stderr, "%s: %s\n", std::string(error.code).c_str(), error.message.c_str());
+        std::fprintf(stderr, "%s: %s\n", std::string(name_of(error.code)).c_str(), error.message.c_str());
         std::exit(1);
     }
 

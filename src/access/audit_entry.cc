@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "access/sha256.h"
+#include "base/error_codes.h"
 #include "base/hex.h"
 #include "base/json_writer.h"
 #include "calendar/instant_text.h"
@@ -59,7 +60,7 @@ std::string hashed_part(const AuditEntry& entry, std::uint64_t seq, std::string_
 }
 
 Error damaged(std::string why) {
-    return {"damaged_audit_line", std::move(why)};
+    return {"damaged_audit_line"_code, std::move(why)};
 }
 
 // Reads the output of JsonWriter. Anything else that it accepts is detected by encoding the result again.

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/read_file.h"
 
 namespace duewheel {
@@ -149,7 +150,7 @@ Result<AuditReport> verify_audit(FileSystem& files, const std::string& directory
     const Result<std::vector<std::uint64_t>> numbers = audit_files(files, directory);
     if (numbers && numbers->empty()) {
         return Error{
-            "no_audit_log",
+            "no_audit_log"_code,
             directory + " contains no audit log; name the data directory of a server with the setting audit.enabled"};
     }
     if (!numbers) return numbers.error();

@@ -8,6 +8,7 @@
 #include "access/audit_entry.h"
 #include "access/audit_files.h"
 #include "access/audit_writer.h"
+#include "base/error_codes.h"
 #include "support/sim_disk.h"
 
 namespace duewheel::audit_log_test {
@@ -43,7 +44,7 @@ void append(AuditWriter& writer, const std::string& object) {
 // "whole", or where the chain breaks.
 std::string verdict(SimDisk& disk) {
     const Result<AuditReport> report = verify_audit(disk, kDirectory);
-    if (!report) return std::string(report.error().code);
+    if (!report) return std::string(name_of(report.error().code));
     if (!report->first_break) return "whole";
     return report->first_break->file + ":" + std::to_string(report->first_break->line) + " " + report->first_break->why;
 }
@@ -138,7 +139,7 @@ TEST(AuditLine, of_any_other_spelling_is_damaged) {
         changed.replace(changed.find(from), from.size(), to);
         const Result<AuditLine> read = decode_audit_line(changed);
         ASSERT_FALSE(read.ok()) << changed;
-        EXPECT_EQ(read.error().code, "damaged_audit_line");
+        EXPECT_EQ(read.error().code, "damaged_audit_line"_code);
     }
     EXPECT_FALSE(decode_audit_line("").ok());
     for (std::size_t size = 0; size < line.size(); ++size) {
@@ -441,7 +442,7 @@ TEST(AuditLog, a_failed_write_changes_nothing_and_the_next_one_continues) {
             disk.set_capacity(disk.used_bytes() + room);
             const Status appended = writer->append(both);
             if (appended) break;
-            EXPECT_EQ(appended.error().code, "no_space");
+            EXPECT_EQ(appended.error().code, "no_space"_code);
             EXPECT_EQ(objects(disk), before) << "half of it";
             EXPECT_EQ(verdict(disk), "whole");
         }
@@ -463,9 +464,9 @@ TEST(AuditLog, on_a_full_disk_is_written_into_its_reserve) {
     for (int i = 0; i < 100; ++i) append(*writer, std::to_string(i));
     disk.set_capacity(disk.used_bytes());
     const AuditEntry entry = entry_of("one too many");
-    EXPECT_EQ(writer->append(std::span(&entry, 1)).error().code, "no_space");
+    EXPECT_EQ(writer->append(std::span(&entry, 1)).error().code, "no_space"_code);
     EXPECT_TRUE(writer->sync().ok()) << "there is no space for a new reserve";
-    EXPECT_EQ(writer->append(std::span(&entry, 1)).error().code, "no_space");
+    EXPECT_EQ(writer->append(std::span(&entry, 1)).error().code, "no_space"_code);
     EXPECT_EQ(verdict(disk), "whole");
     disk.set_capacity(SimDisk::kDefaultCapacityBytes);
     EXPECT_TRUE(writer->sync().ok());
@@ -477,7 +478,7 @@ TEST(AuditLog, on_a_full_disk_is_written_into_its_reserve) {
 TEST(AuditLog, one_that_cannot_be_started_starts_when_there_is_space) {
     SimDisk disk;
     disk.set_capacity(10);
-    EXPECT_EQ(AuditWriter::open(disk, kDirectory, kNow).error().code, "no_space");
+    EXPECT_EQ(AuditWriter::open(disk, kDirectory, kNow).error().code, "no_space"_code);
     disk.set_capacity(SimDisk::kDefaultCapacityBytes);
     append(*open(disk), "a");
     EXPECT_EQ(verdict(disk), "whole");

@@ -6,6 +6,7 @@
 
 #include "access/audit_files.h"
 #include "access/sha256.h"
+#include "base/error_codes.h"
 
 namespace duewheel {
 namespace {
@@ -107,7 +108,7 @@ Status AuditWriter::continue_file(std::uint64_t number, InstantMs now) {
 Status AuditWriter::continue_file_before() {
     if (number_ == 1) return {};
     const Result<std::string> before = read_audit_file(files_, directory_, number_ - 1);
-    if (!before && before.error().code != "not_found") return before.error();
+    if (!before && before.error().code != "not_found"_code) return before.error();
     const std::optional<AuditLine> last = before ? last_readable(*before) : std::nullopt;
     found_damage_ = !last;
     if (last) chain_ = last->at;
@@ -211,7 +212,7 @@ Status AuditWriter::write(std::string_view text, const AuditChain& end) {
 Status AuditWriter::append(std::span<const AuditEntry> entries) {
     if (entries.empty()) return {};
     Status done = append_once(entries);
-    if (!done && done.error().code == "no_space" && free_reserve()) done = append_once(entries);
+    if (!done && done.error().code == "no_space"_code && free_reserve()) done = append_once(entries);
     return done;
 }
 

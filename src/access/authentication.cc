@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "access/access_token_text.h"
+#include "base/error_codes.h"
 
 namespace duewheel {
 namespace {
 
 Error bad_token() {
-    return {"bad_token",
+    return {"bad_token"_code,
             "this is not a valid access token of this server: check that it is complete and has not been replaced or "
             "removed",
             "Authorization"};
@@ -34,7 +35,7 @@ Result<Principal> unless_expired(const AccessToken& token, std::int64_t until_ms
     if (!token.has_expired(now_ms)) {
         return Principal{&token, token.expires_ms == 0 ? until_ms : std::min(until_ms, token.expires_ms)};
     }
-    return Error{"token_expired",
+    return Error{"token_expired"_code,
                  "the access token `" + token.id + "` has expired: give it a later `expires`, or use another one",
                  "Authorization"};
 }
@@ -71,7 +72,7 @@ Result<Principal> authenticate(const Credentials& credentials, const TokenDirect
         }
         if (expired) return *std::move(expired);
         if (!required) return Principal{};
-        return Error{"token_required",
+        return Error{"token_required"_code,
                      "this server requires an access token: send it as `Authorization: Bearer dw_...`",
                      "Authorization"};
     }
@@ -89,7 +90,7 @@ Result<Principal> authenticate_session(const DashboardSession* session, const To
     const AccessToken* token =
         session == nullptr ? nullptr : find_valid(session->token_id, session->secret, tokens, now_ms);
     if (token != nullptr) return unless_expired(*token, secret_until_ms(*token, session->secret), now_ms);
-    return Error{"bad_token", "the session of the dashboard has ended: sign in with an access token", "Cookie"};
+    return Error{"bad_token"_code, "the session of the dashboard has ended: sign in with an access token", "Cookie"};
 }
 
 }  // namespace duewheel

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "access/access_token_text.h"
+#include "base/error_codes.h"
 
 namespace duewheel::authentication_test {
 namespace {
@@ -39,7 +40,7 @@ class Authentication : public testing::Test {
     // The id of the token, "all" without one, or the code of the refusal.
     std::string ask(Credentials credentials, bool required = true) {
         const Result<Principal> who = authenticate(credentials, directory, required, kNow);
-        if (!who) return std::string(who.error().code);
+        if (!who) return std::string(name_of(who.error().code));
         return who->token == nullptr ? "all" : who->token->id;
     }
     std::string ask(const std::string& authorization, bool required = true) {
@@ -65,7 +66,7 @@ TEST_F(Authentication, every_invalid_token_gets_the_same_error) {
     Credentials credentials;
     credentials.authorization = "";
     const Error first = authenticate(credentials, directory, true, kNow).error();
-    EXPECT_EQ(first.code, "bad_token");
+    EXPECT_EQ(first.code, "bad_token"_code);
     for (const std::string& text :
          {std::string("Bearer"), std::string("Bearer "), "Basic dw_a_" + secret_of('x'), "dw_a_" + secret_of('x'),
           "Bearer dw_a_" + secret_of('y'), "Bearer dw_b_" + secret_of('x'), "Bearer dw_a_" + secret_of('x') + " ",

@@ -2,11 +2,13 @@
 
 #include <string>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
 Error forbidden(std::string text) {
-    return {"forbidden", std::move(text)};
+    return {"forbidden"_code, std::move(text)};
 }
 
 std::string quoted(std::string_view text) {

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::decision_test {
 namespace {
 
@@ -20,7 +22,7 @@ AccessToken token_with(ScopeSet scopes, std::vector<std::string> namespaces = {}
 
 bool allows(const AccessToken& token, Need need, std::string_view name_space = "a", std::string_view queue = "q") {
     const Status decided = decide(Principal{&token}, need, name_space, queue);
-    EXPECT_TRUE(decided || decided.error().code == "forbidden");
+    EXPECT_TRUE(decided || decided.error().code == "forbidden"_code);
     return decided.ok();
 }
 

@@ -3,6 +3,8 @@
 #include <charconv>
 #include <limits>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -14,7 +16,7 @@ struct Unit {
 constexpr Unit kUnits[] = {{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}, {"B", 1}};
 
 Error bad_size() {
-    return {"bad_size", "a size is a whole number with the unit B, KiB, MiB or GiB, such as 64MiB"};
+    return {"bad_size"_code, "a size is a whole number with the unit B, KiB, MiB or GiB, such as 64MiB"};
 }
 
 }  // namespace

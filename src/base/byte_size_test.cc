@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::byte_size_test {
 namespace {
 
@@ -18,7 +20,7 @@ TEST(ByteSize, refuses_what_could_be_read_in_two_ways) {
                              "8589934592GiB", "99999999999999999999B"}) {
         const auto size = parse_byte_size(text);
         ASSERT_FALSE(size) << text;
-        EXPECT_EQ(size.error().code, "bad_size");
+        EXPECT_EQ(size.error().code, "bad_size"_code);
     }
 }
 

@@ -23,6 +23,7 @@
 #include <unistd.h>
 
 #include "base/disk_guard.h"
+#include "base/error_codes.h"
 #include "base/file.h"
 
 namespace duewheel {
@@ -32,19 +33,19 @@ constexpr mode_t kFileMode = 0600;
 constexpr mode_t kDirectoryMode = 0750;
 constexpr const char* kLockName = "LOCK";
 
-std::string_view code_of(int number) {
+ErrorCode code_of(int number) {
     switch (number) {
         case ENOENT:
-            return "not_found";
+            return "not_found"_code;
         case EEXIST:
-            return "already_exists";
+            return "already_exists"_code;
         case ENOSPC:
         case EDQUOT:
-            return "no_space";
+            return "no_space"_code;
         case EWOULDBLOCK:
-            return "in_use";
+            return "in_use"_code;
         default:
-            return "io_error";
+            return "io_error"_code;
     }
 }
 
@@ -277,7 +278,7 @@ class PosixFileSystem final : public FileSystem {
         const int number = opened->number();
         if (retried_when_interrupted([&] { return ::flock(number, LOCK_EX | LOCK_NB); }) != 0) {
             Error error = failure(errno, "lock", path);
-            if (error.code == "in_use") error.message += " (another server uses this directory; stop it first)";
+            if (error.code == "in_use"_code) error.message += " (another server uses this directory; stop it first)";
             return error;
         }
         return std::unique_ptr<DirectoryLock>(std::make_unique<PosixDirectoryLock>(std::move(*opened)));

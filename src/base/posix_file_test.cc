@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/disk_guard.h"
+#include "base/error_codes.h"
 #include "base/file.h"
 #include "support/temporary_directory.h"
 
@@ -68,7 +69,7 @@ TEST(PosixFile, error_names_the_path_and_the_words_of_the_system) {
     const TemporaryDirectory folder;
     const auto opened = posix_file_system().open(folder.at("absent"), OpenMode::read);
     ASSERT_FALSE(opened.ok());
-    EXPECT_EQ(opened.error().code, "not_found");
+    EXPECT_EQ(opened.error().code, "not_found"_code);
     EXPECT_EQ(opened.error().message, "cannot open " + folder.at("absent") + ": No such file or directory");
 }
 
@@ -77,7 +78,7 @@ TEST(PosixFile, a_full_device_is_no_space) {
     ASSERT_TRUE(full.ok());
     const Status written = (*full)->write_at(0, bytes_of("x"));
     ASSERT_FALSE(written.ok());
-    EXPECT_EQ(written.error().code, "no_space");
+    EXPECT_EQ(written.error().code, "no_space"_code);
 }
 
 TEST(PosixFile, syncs_reach_the_system_and_their_failure_comes_back) {
@@ -91,8 +92,8 @@ TEST(PosixFile, syncs_reach_the_system_and_their_failure_comes_back) {
     // Neither a device nor the process table can be synced.
     auto device = posix_file_system().open("/dev/null", OpenMode::read_write);
     ASSERT_TRUE(device.ok());
-    EXPECT_EQ((*device)->sync_data().error().code, "io_error");
-    EXPECT_EQ(posix_file_system().sync_directory("/proc/self").error().code, "io_error");
+    EXPECT_EQ((*device)->sync_data().error().code, "io_error"_code);
+    EXPECT_EQ(posix_file_system().sync_directory("/proc/self").error().code, "io_error"_code);
 }
 
 TEST(PosixFile, each_made_directory_is_synced_in_its_parent_before_the_next_is_made) {
@@ -183,12 +184,12 @@ TEST(PosixFile, lock_held_here_is_in_use_for_a_child_until_it_is_released) {
     const TemporaryDirectory folder;
     const auto try_lock = [&] {
         const auto lock = posix_file_system().lock(folder.path());
-        return lock.ok() ? 0 : lock.error().code == "in_use" ? 1 : 2;
+        return lock.ok() ? 0 : lock.error().code == "in_use"_code ? 1 : 2;
     };
     auto lock = posix_file_system().lock(folder.path());
     ASSERT_TRUE(lock.ok());
     EXPECT_EQ(exit_of_child(try_lock), 1);
-    lock = Error{"io_error", "let go", {}};
+    lock = Error{"io_error"_code, "let go", {}};
     EXPECT_EQ(exit_of_child(try_lock), 0);
 }
 
@@ -213,7 +214,7 @@ TEST(PosixFile, lock_of_a_killed_process_is_free) {
     ASSERT_EQ(got, 1);
     ASSERT_EQ(answer, 'y');
     ASSERT_FALSE(during.ok());
-    EXPECT_EQ(during.error().code, "in_use");
+    EXPECT_EQ(during.error().code, "in_use"_code);
     EXPECT_NE(during.error().message.find(folder.at("LOCK")), std::string::npos);
     EXPECT_TRUE(posix_file_system().lock(folder.path()).ok());
 }

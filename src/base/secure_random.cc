@@ -6,6 +6,8 @@
 
 #include <sys/random.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 Status secure_random_bytes(std::span<std::byte> into) {
@@ -13,7 +15,7 @@ Status secure_random_bytes(std::span<std::byte> into) {
         const ssize_t got = ::getrandom(into.data(), into.size(), 0);
         if (got < 0 && errno == EINTR) continue;
         if (got < 0) {
-            return Error{"io_error", "cannot get random bytes: " + std::generic_category().message(errno), {}};
+            return Error{"io_error"_code, "cannot get random bytes: " + std::generic_category().message(errno), {}};
         }
         into = into.subspan(static_cast<std::size_t>(got));
     }

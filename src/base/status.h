@@ -1,5 +1,5 @@
 // The result type of operations that can fail, for the whole project. This is the only public header that base
-// includes, and every module gets it from here. All error codes and their HTTP status are in http_api/problem.cc.
+// includes, and every module gets it from here. The error codes of the server are in base/error_codes.h.
 #pragma once
 
 #include <duewheel/status.h>

@@ -6,6 +6,8 @@
 
 #include <sys/statvfs.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 Result<std::uint64_t> volume_bytes(const std::string& directory) {
@@ -20,7 +22,7 @@ Result<std::uint64_t> volume_bytes(const std::string& directory) {
         if (errno != ENOENT || !path.has_relative_path()) failed = std::error_code(errno, std::generic_category());
         path = path.parent_path();
     }
-    return Error{"io_error", "cannot tell the size of the file system of " + directory + ": " + failed.message()};
+    return Error{"io_error"_code, "cannot tell the size of the file system of " + directory + ": " + failed.message()};
 }
 
 }  // namespace duewheel

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::volume_size_test {
 namespace {
 
@@ -17,7 +19,7 @@ TEST(VolumeSize, of_a_directory_that_is_not_there_yet_is_that_of_the_one_it_woul
 TEST(VolumeSize, of_what_is_no_path_to_a_directory_is_an_error) {
     const Result<std::uint64_t> none = volume_bytes("/proc/self/stat/x");
     ASSERT_FALSE(none);
-    EXPECT_EQ(none.error().code, "io_error");
+    EXPECT_EQ(none.error().code, "io_error"_code);
 }
 
 }  // namespace

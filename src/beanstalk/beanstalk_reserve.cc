@@ -3,6 +3,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "beanstalk/beanstalk_job.h"
 #include "beanstalk/beanstalk_session.h"
 
@@ -114,8 +115,8 @@ void BeanstalkSession::reserve_job(SlotNumber slot, MessageId id) {
     lease.lease_ms = kFirstLeaseMs;
     service_.submit(*this, std::move(lease), [this, slot](Reply result) {
         if (const auto* error = std::get_if<Error>(&result)) {
-            const bool is_missing = error->code == "not_leasable" || error->code == "made_ready" ||
-                                    error->code == "unknown_id" || error->code == "gone";
+            const bool is_missing = error->code == "not_leasable"_code || error->code == "made_ready"_code ||
+                                    error->code == "unknown_id"_code || error->code == "gone"_code;
             return is_missing ? reply(slot, "NOT_FOUND\r\n") : refuse(slot);
         }
         become(is_worker_, service_.workers_);
@@ -237,7 +238,7 @@ void BeanstalkSession::pause(SlotNumber slot, const BeanstalkCommand& command) {
     if (!service_.can_record()) return refuse(slot);
     when_known(command.tube, [this, slot, tube = command.tube, delay_s = command.delay_s](bool is_known) {
         if (!is_known) {
-            service_.record_refused(*this, kVerb, tube, "unknown_queue");
+            service_.record_refused(*this, kVerb, tube, "unknown_queue"_code);
             return reply(slot, "NOT_FOUND\r\n");
         }
         BeanstalkTube& of = service_.tubes_.at(tube);

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "beanstalk/beanstalk_session.h"
 
 namespace duewheel {
@@ -129,9 +130,10 @@ void BeanstalkService::give_back(const LeaseAnswer& answer) {
 }
 
 void BeanstalkService::record_refused(const BeanstalkSession& session, std::string_view verb, const std::string& tube,
-                                      std::string_view code) {
+                                      ErrorCode code) {
     if (options_.audit == nullptr) return;
-    options_.audit->record_limited(audit_entry(session.client_.peer(), verb, tube, code, port_.clock().server_ms));
+    options_.audit->record_limited(
+        audit_entry(session.client_.peer(), verb, tube, name_of(code), port_.clock().server_ms));
 }
 
 void BeanstalkService::record(BeanstalkSession& session, std::string_view verb, const std::string& tube,

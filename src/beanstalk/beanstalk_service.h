@@ -111,7 +111,7 @@ class BeanstalkService {
     // A command of the session that changes a tube. It must not be carried out while it cannot be recorded.
     bool can_record() const { return options_.audit == nullptr || options_.audit->is_available(); }
     void record_refused(const BeanstalkSession& session, std::string_view verb, const std::string& tube,
-                        std::string_view code);
+                        ErrorCode code);
     // It was carried out. `then` gets whether its line is in the audit log, and is not called if the session has ended.
     void record(BeanstalkSession& session, std::string_view verb, const std::string& tube,
                 std::function<void(bool)> then);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "base/error_codes.h"
 #include "configuration/setting_text.h"
 #include "configuration/toml_text.h"
 #include "shared/nearest_name.h"
@@ -79,7 +80,7 @@ std::string unknown_setting(std::string_view name) {
 // A file distinguishes kinds of values: a number in quotes is not a number.
 Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& value) {
     const auto wrong = [&](std::string_view found) {
-        return Error{"bad_setting",
+        return Error{"bad_setting"_code,
                      quoted(setting.name) + " must be " + kind_in_words(setting) + ", not " + std::string(found)};
     };
     if (const auto* other = std::get_if<TomlOther>(&value)) return wrong(other->what);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/byte_size.h"
+#include "base/error_codes.h"
 #include "base/thousandths.h"
 #include "calendar/duration.h"
 #include "calendar/text_scanner.h"
@@ -34,8 +35,8 @@ std::string as_toml(std::string_view text) {
 }
 
 Error wrong_kind(const Setting& setting, std::string_view text) {
-    return {"bad_setting", "`" + std::string(setting.name) + "`" + " must be " + kind_in_words(setting) + ", not \"" +
-                               std::string(cut_utf8(as_utf8(text), 100)) + "\""};
+    return {"bad_setting"_code, "`" + std::string(setting.name) + "`" + " must be " + kind_in_words(setting) +
+                                    ", not \"" + std::string(cut_utf8(as_utf8(text), 100)) + "\""};
 }
 
 std::string number_as_text(const Setting& setting, std::int64_t number) {
@@ -124,14 +125,14 @@ Result<SettingValue> parse_setting(const Setting& setting, std::string_view text
 Result<SettingValue> check_bounds(const Setting& setting, SettingValue value) {
     const std::string* text = std::get_if<std::string>(&value);
     if (text != nullptr && text->empty() && !setting.may_be_empty)
-        return Error{"bad_setting",
+        return Error{"bad_setting"_code,
                      "`" + std::string(setting.name) + "`" + " is empty; give a value or remove the setting"};
     if (!has_bounds(setting)) return value;
     const auto number = std::get<std::int64_t>(value);
     if (setting.may_be_auto && number == kAutomaticSize) return value;
     if (number >= setting.min && number <= setting.max && number % setting.multiple_of == 0) return value;
-    return Error{"bad_setting", "`" + std::string(setting.name) + "`" + " is " + number_as_text(setting, number) +
-                                    "; choose " + bounds_in_words(setting)};
+    return Error{"bad_setting"_code, "`" + std::string(setting.name) + "`" + " is " + number_as_text(setting, number) +
+                                         "; choose " + bounds_in_words(setting)};
 }
 
 std::string format_setting(const Setting& setting, const SettingValue& value) {

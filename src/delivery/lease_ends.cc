@@ -3,6 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -27,7 +29,8 @@ std::optional<LeaseEnds::Ended> LeaseEnds::take(ReplyToken token, Reply reply, D
     if (awaited.empty()) return std::nullopt;
     Ended end = std::move(awaited.mapped());
     const Error* refused = std::get_if<Error>(&reply);
-    const bool may_pass = refused != nullptr && (refused->code == "too_busy" || refused->code == "store_full");
+    const bool may_pass =
+        refused != nullptr && (refused->code == "too_busy"_code || refused->code == "store_full"_code);
     if (may_pass && now + kRepeatEndMs < end.until_ms && !stopping_) {
         again_.emplace(now + kRepeatEndMs, std::move(end));
         return std::nullopt;

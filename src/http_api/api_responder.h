@@ -32,20 +32,20 @@ class ApiResponder {
 
     // `code` is that of a refusal. The response of an administrative request is sent after its line is in the audit
     // log.
-    void answer(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code = {});
+    void answer(HttpReply reply, const RequestNote& note, HttpResponse response, ErrorCode code = ErrorCode::none);
     void refuse(HttpReply reply, const RequestNote& note, const Error& error);
     // The response has no end: only its head is logged.
     void note_stream(const RequestNote& note, int status, std::int64_t now_ns) {
         log_.answered(note, status, {}, now_ns);
     }
     // The HTTP server itself refused the request.
-    void note_refused(int status, std::string_view code);
+    void note_refused(int status, ErrorCode code);
 
     const AccessRefusals& access_refusals() const { return access_refusals_; }
 
   private:
-    void send(HttpReply reply, const RequestNote& note, HttpResponse response, std::string_view code);
-    void count_refusal(std::string_view code);
+    void send(HttpReply reply, const RequestNote& note, HttpResponse response, ErrorCode code);
+    void count_refusal(ErrorCode code);
 
     const HttpApiOptions& options_;
     RequestLog log_;

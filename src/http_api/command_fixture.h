@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "base/error_codes.h"
 #include "http_api/calls/call_fixture.h"
 #include "http_api/calls/call_path.h"
 #include "http_api/http_api.h"
@@ -16,14 +17,14 @@ inline const HttpApiOptions kDefaultApiOptions;  // patches refer to their optio
 inline Result<Command> command_of(const Call& call, const HttpApiOptions& options = kDefaultApiOptions) {
     const CallRequest request(call);
     const std::optional<CallPath> path = find_call(request.request());
-    if (!path) return Error{"unknown_path", "no such call"};
-    if (!allows(allowed_methods(*path), call.method)) return Error{"method_not_allowed", "not with this method"};
+    if (!path) return Error{"unknown_path"_code, "no such call"};
+    if (!allows(allowed_methods(*path), call.method)) return Error{"method_not_allowed"_code, "not with this method"};
     return read_command(request.request(), *path, options);
 }
 
 // The code and the field of an error.
 inline std::string code_and_field(const Error& error) {
-    return std::string(error.code) + " " + error.field;
+    return std::string(name_of(error.code)) + " " + error.field;
 }
 
 inline std::string refusal(const Call& call) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/json_writer.h"
 #include "calendar/duration.h"
 #include "http_api/access/session_cookie.h"
@@ -39,7 +40,7 @@ HttpResponse plain(int status, std::string_view type, std::string body) {
 }
 
 HttpResponse method_not_allowed(std::string_view allowed) {
-    HttpResponse response = problem({"method_not_allowed", "this path takes " + std::string(allowed)});
+    HttpResponse response = problem({"method_not_allowed"_code, "this path takes " + std::string(allowed)});
     response.headers.push_back({"Allow", std::string(allowed)});
     return response;
 }
@@ -64,7 +65,7 @@ Status check_content_coding(const HttpRequest& request) {
             while (coding.starts_with(' ') || coding.starts_with('\t')) coding.remove_prefix(1);
             while (coding.ends_with(' ') || coding.ends_with('\t')) coding.remove_suffix(1);
             if (coding.empty() || equal_ignoring_case(coding, "identity")) continue;
-            return Error{"unsupported_content_coding",
+            return Error{"unsupported_content_coding"_code,
                          "content codings are not supported: send the body without Content-Encoding, or describe a "
                          "compressed body by its media type, such as application/gzip",
                          "Content-Encoding"};
@@ -79,7 +80,7 @@ HttpApiOptions with_clock_of(CommandPort& port, HttpApiOptions options) {
 }
 
 Error too_many_failed_tokens(std::int64_t wait_ms) {
-    return {"too_many_failed_tokens",
+    return {"too_many_failed_tokens"_code,
             "this address has sent too many tokens that are not valid: correct the token of this client, and send the "
             "request again in " +
                 format_duration(wait_ms),
@@ -102,7 +103,7 @@ HttpResponse with_retry_after(HttpResponse response, std::int64_t wait_ms) {
 }
 
 Error dashboard_is_off() {
-    return {"unknown_path", "the dashboard of this server is off: the setting http.dashboard turns it on"};
+    return {"unknown_path"_code, "the dashboard of this server is off: the setting http.dashboard turns it on"};
 }
 
 HttpResponse readiness_text(const Readiness& readiness) {
@@ -145,7 +146,7 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     }
     if (request.is_head_only) {  // the decision was another one a moment ago
         return responder_.refuse(std::move(reply), note,
-                                 Error{"overloaded", "the request was not read in full: send it again"});
+                                 Error{"overloaded"_code, "the request was not read in full: send it again"});
     }
     const Admitted admitted{request, *decision.call, principal};
     return is_page(decision.call->what) ? answer_page(admitted, std::move(note), std::move(reply))
@@ -171,7 +172,7 @@ HttpApi::Decision HttpApi::decide_by_head(const HttpRequest& request) {
     // Before anything else: the owner knows the tokens of its shard.
     if (call) decision.response = options_.redirect(request, *call);
     if (decision.response) {
-        decision.code = decision.response->status == 307 ? "other_node" : "no_owner";
+        decision.code = decision.response->status == 307 ? "other_node"_code : "no_owner"_code;
         return decision;
     }
     const bool is_open = call && need_of(call->what, request.method).reach == Reach::no_token;
@@ -193,13 +194,13 @@ HttpApi::Decision HttpApi::decide_by_head(const HttpRequest& request) {
     if (!call) {
         const std::string nearest = nearest_call(request.segments);
         const std::string hint = nearest.empty() ? ": " : "; the nearest is " + nearest + ", and ";
-        decision.refusal = Error{"unknown_path", "there is no such call" + hint + "/openapi.json lists all"};
+        decision.refusal = Error{"unknown_path"_code, "there is no such call" + hint + "/openapi.json lists all"};
         return decision;
     }
     const std::string_view allowed = allowed_methods(*call);
     if (!allows(allowed, request.method)) {
         decision.response = method_not_allowed(allowed);
-        decision.code = "method_not_allowed";
+        decision.code = "method_not_allowed"_code;
         return decision;
     }
     decision.audit = audit_subject(*call, request.method);
@@ -246,7 +247,7 @@ Status HttpApi::check_access(const HttpRequest& request, const CallPath& call, c
     const Result<std::string> name_space = percent_decode(call.name_space);
     const Result<std::string> name = percent_decode(call.name);
     if (!name_space || !name) {
-        return Error{"bad_path", "a percent sign in a path is followed by two hexadecimal digits"};
+        return Error{"bad_path"_code, "a percent sign in a path is followed by two hexadecimal digits"};
     }
     return decide(principal, need, *name_space, *name);
 }
@@ -257,16 +258,16 @@ bool HttpApi::is_within_rates(const HttpRequest& request, const Principal& princ
     if (principal.token == nullptr) return true;
     const std::int64_t wait_ms = activity_.admit(*principal.token, request.body.size(), monotonic_now_ns());
     if (wait_ms == 0) return true;
-    HttpResponse response =
-        problem({"too_many_requests", "the rates of the token `" + principal.token->id +
-                                          "` are exceeded: send the request again in " + format_duration(wait_ms)});
-    responder_.answer(std::move(reply), note, with_retry_after(std::move(response), wait_ms), "too_many_requests");
+    HttpResponse response = problem({"too_many_requests"_code, "the rates of the token `" + principal.token->id +
+                                                                   "` are exceeded: send the request again in " +
+                                                                   format_duration(wait_ms)});
+    responder_.answer(std::move(reply), note, with_retry_after(std::move(response), wait_ms), "too_many_requests"_code);
     return false;
 }
 
 // A token that is not valid is limited by the address that sends it; a request without one is not.
 void HttpApi::refuse_credentials(HttpReply reply, const RequestNote& note, const Error& error) {
-    if (error.code == "token_required" || may_fail(note, reply)) responder_.refuse(std::move(reply), note, error);
+    if (error.code == "token_required"_code || may_fail(note, reply)) responder_.refuse(std::move(reply), note, error);
 }
 
 // Counts a token that is not valid. Responds with the problem if its address has sent too many.
@@ -293,7 +294,8 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
     if (admitted.call.what == Call::dashboard || admitted.call.what == Call::asset) {
         if (!options_.dashboard) return give(dashboard_is_off());
         const HttpResponse file = answer_dashboard_file(request);
-        return responder_.answer(std::move(reply), note, file, file.status == 404 ? "unknown_path" : "");
+        return responder_.answer(std::move(reply), note, file,
+                                 file.status == 404 ? "unknown_path"_code : ErrorCode::none);
     }
     if (const auto none = QueryRequest::parse(request.query, {}); !none) return give(none.error());
     switch (admitted.call.what) {
@@ -323,7 +325,7 @@ void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply 
     if (is_change && options_.log_is_unavailable()) {
         return responder_.refuse(
             std::move(reply), note,
-            {"log_unavailable",
+            {"log_unavailable"_code,
              "no broker acknowledges commits of the replicated log, so nothing was changed: try again"});
     }
     if (is_batch(call.what)) {
@@ -408,14 +410,13 @@ const std::string& HttpApi::wheel_page() {
     return wheel_page_;
 }
 
-HttpResponse HttpApi::refuse(int status, std::string_view code, std::string_view message) {
+HttpResponse HttpApi::refuse(int status, ErrorCode code, std::string_view message) {
     responder_.note_refused(status, code);
     return format_http_error(status, code, message);
 }
 
-HttpResponse format_http_error(int status, std::string_view code, std::string_view message) {
-    const ProblemKind* kind = find_problem_kind(code);
-    HttpResponse response = problem({kind != nullptr ? kind->code : "internal", std::string(message)});
+HttpResponse format_http_error(int status, ErrorCode code, std::string_view message) {
+    HttpResponse response = problem({code, std::string(message)});
     response.status = status;
     return response;
 }

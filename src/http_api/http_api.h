@@ -87,7 +87,7 @@ class HttpApi {
     // Whether a request may be answered otherwise than with the refusal that handle() would give it without its body.
     HttpAdmission admit(const HttpRequest& request);
     // The response to a request that the HTTP server itself refuses.
-    HttpResponse refuse(int status, std::string_view code, std::string_view message);
+    HttpResponse refuse(int status, ErrorCode code, std::string_view message);
 
     // Sends events (event_streams.h) that are due at `now_ns` by the monotonic clock; returns when to call it again.
     std::int64_t send_events(std::int64_t now_ns) { return events_.act(now_ns); }
@@ -112,7 +112,7 @@ class HttpApi {
         std::optional<Error> refusal;
         bool has_bad_credentials = false;  // that is the reason
         std::optional<HttpResponse> response;
-        std::string_view code;  // of the response
+        ErrorCode code = ErrorCode::none;  // of the response
     };
 
     // A request whose caller is known.
@@ -154,6 +154,6 @@ class HttpApi {
 };
 
 // For HttpServer: the problem documents of its own refusals.
-HttpResponse format_http_error(int status, std::string_view code, std::string_view message);
+HttpResponse format_http_error(int status, ErrorCode code, std::string_view message);
 
 }  // namespace duewheel

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/requests/put_calls_fixture.h"
 #include "shared/system_clock.h"
 
@@ -23,12 +24,13 @@ TEST(HttpApi, returns_the_reply_of_the_shard) {
     EXPECT_EQ(body_of(server.ask({"DELETE", "/v1/messages/1024"}, ChangeAnswer{ChangeOutcome::cancelled})),
               R"({"outcome":"cancelled","attempts":0,"maybe_delivered":false})");
     EXPECT_EQ(server.command(), "cancel default 1024");
-    const std::string missing = server.ask({"GET", "/v1/messages/1024"}, Error{"unknown_id", "No such message.", "id"});
+    const std::string missing =
+        server.ask({"GET", "/v1/messages/1024"}, Error{"unknown_id"_code, "No such message.", "id"});
     EXPECT_EQ(status_of(missing), 404);
-    const std::string busy = server.ask(put(kEmpty), Error{"too_busy", "Later."});
+    const std::string busy = server.ask(put(kEmpty), Error{"too_busy"_code, "Later."});
     EXPECT_EQ(status_of(busy), 503);
     EXPECT_NE(busy.find("\r\nRetry-After: 1\r\n"), std::string::npos);
-    EXPECT_EQ(status_of(server.ask({"POST", "/v1/messages/1:fire"}, Error{"not_waiting", "It is held."})), 409);
+    EXPECT_EQ(status_of(server.ask({"POST", "/v1/messages/1:fire"}, Error{"not_waiting"_code, "It is held."})), 409);
 }
 
 TEST(HttpApi, every_route_reaches_the_shard_and_answers) {
@@ -125,15 +127,15 @@ TEST(HttpApi, numbers_beyond_every_limit_reach_the_engine_beyond_it) {
                                     {"9223372036854775807", "4294967295"},
                                     {"1e3", "1000"}}) {
         const std::string answer =
-            server.ask({"POST", kTake, "{\"max\":" + std::string(max) + "}"}, Error{"bad_max", "No.", "max"});
+            server.ask({"POST", kTake, "{\"max\":" + std::string(max) + "}"}, Error{"bad_max"_code, "No.", "max"});
         EXPECT_EQ(status_of(answer), 400);
         EXPECT_EQ(server.command(), "lease default q max=" + std::string(seen) + " lease=- wait=0") << max;
     }
-    for (const char* code : {"lease_too_short", "lease_too_long", "wait_too_long"}) {
+    for (const ErrorCode code : {"lease_too_short"_code, "lease_too_long"_code, "wait_too_long"_code}) {
         EXPECT_EQ(status_of(server.ask({"POST", kTake}, Error{code, "No."})), 400) << code;
     }
     const std::string most = R"({"lease_ms":9007199254740992,"wait_ms":9007199254740992})";
-    EXPECT_EQ(status_of(server.ask({"POST", kTake, most}, Error{"lease_too_long", "No."})), 400);
+    EXPECT_EQ(status_of(server.ask({"POST", kTake, most}, Error{"lease_too_long"_code, "No."})), 400);
     EXPECT_EQ(server.command(), "lease default q max=1 lease=9007199254740992 wait=9007199254740992");
 }
 
@@ -238,7 +240,7 @@ TEST(HttpApi, requests_are_logged_as_its_options_say) {
     ApiServer server(std::move(options));
     for (int i = 0; i < 3; ++i) server.ask({"GET", "/healthz"});
     server.ask(put("{"));
-    server.ask({"GET", "/v1/messages/1"}, Error{"too_busy", "Later."});
+    server.ask({"GET", "/v1/messages/1"}, Error{"too_busy"_code, "Later."});
     server.server().on_loop([] {});
     std::vector<std::string> lines = server.log().lines();
     for (std::string& line : lines) {
@@ -286,7 +288,7 @@ TEST(HttpApi, pipelined_calls_act_as_if_sent_one_after_the_other) {
             server.server().on_loop([&] {
                 EXPECT_EQ(server.shard().submitted.size(), expected);
                 server.shard().deliver(server.shard().submitted[answered].second,
-                                       Error{"gone", "Answered by the test."});
+                                       Error{"gone"_code, "Answered by the test."});
             });
             ++answered;
             if (answered == expected) ++expected;
@@ -308,7 +310,7 @@ TEST(HttpApi, responses_go_to_their_own_clients) {
         for (int i = 1; i >= 0; --i) {
             const auto& [command, token] = server.shard().submitted[static_cast<std::size_t>(i)];
             EXPECT_NE(token, 0u);
-            server.shard().deliver(token, Error{"unknown_id", command});
+            server.shard().deliver(token, Error{"unknown_id"_code, command});
         }
     });
     EXPECT_EQ(member_of(first.answer(), "detail"), "get default 1");
@@ -331,7 +333,7 @@ TEST(HttpApi, refuses_changes_while_the_log_is_unavailable) {
         EXPECT_NE(answer.find("Retry-After: "), std::string::npos);
         EXPECT_EQ(server.command(), "");
     }
-    EXPECT_EQ(member_of(server.ask({"GET", "/v1/messages/1"}, Error{"unknown_id", "read"}), "code"), "unknown_id");
+    EXPECT_EQ(member_of(server.ask({"GET", "/v1/messages/1"}, Error{"unknown_id"_code, "read"}), "code"), "unknown_id");
     EXPECT_EQ(member_of(server.ask({"POST", kTake, "{}"}, LeaseAnswer{}), "code"), "");
 }
 
@@ -375,12 +377,12 @@ TEST(HttpApi, refuses_requests_that_have_waited_for_the_log_too_long) {
     server.server().on_loop([&] {
         const auto& all = server.shard().submitted;
         EXPECT_EQ(server.shard().forgotten, (std::vector<ReplyToken>{all[0].second, all[2].second}));
-        for (const auto& [command, token] : all) server.shard().deliver(token, Error{"gone", command});
+        for (const auto& [command, token] : all) server.shard().deliver(token, Error{"gone"_code, command});
     });
     ASSERT_TRUE(clients[0].send(CallRequest({"GET", "/v1/messages/1"}).bytes()));
     ASSERT_TRUE(server.server().await([&] { return server.shard().submitted.size() == 4; }));
     server.server().on_loop([&] {
-        server.shard().deliver(server.shard().submitted[3].second, Error{"unknown_id", ""});
+        server.shard().deliver(server.shard().submitted[3].second, Error{"unknown_id"_code, ""});
     });
     EXPECT_EQ(member_of(clients[0].answer(), "code"), "unknown_id");
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "access/access_token_text.h"
+#include "base/error_codes.h"
 #include "base/json_writer.h"
 #include "http_api/access/session_cookie.h"
 #include "http_api/answers/token_text.h"
@@ -34,7 +35,7 @@ void HttpApi::answer_session(const HttpRequest& request, RequestNote note, HttpR
     const AccessToken* token = who ? who->token : nullptr;
     if (token != nullptr) note.token_id = token->id;
     if (request.method != "DELETE") {
-        const bool has_failed = !who && who.error().code != "token_required";
+        const bool has_failed = !who && who.error().code != "token_required"_code;
         if (has_failed && !may_fail(note, reply)) return;  // this call must not become a way to try out tokens
         return responder_.answer(std::move(reply), note, session_text(token));
     }
@@ -58,7 +59,7 @@ void HttpApi::begin_session(const HttpRequest& request, RequestNote note, HttpRe
     if (!*text) {
         return responder_.refuse(
             std::move(reply), note,
-            {"missing_member", "`token` is missing: give an access token, such as dw_ID_SECRET", "token"});
+            {"missing_member"_code, "`token` is missing: give an access token, such as dw_ID_SECRET", "token"});
     }
     const std::string_view token = without_space(**text);
     const std::string authorization = "Bearer " + std::string(token);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/access/path_names.h"
 #include "http_api/answers/lease_text.h"
 #include "http_api/fields/field_reader.h"
@@ -33,8 +34,8 @@ constexpr std::string_view kRedriveMembers[] = {"max"};
 Result<LeaseToken> read_token(const CallPath& path) {
     const std::optional<LeaseToken> token = parse_lease_text(path.name);
     if (!token) {
-        return Error{"bad_lease_token", "this is not a lease token: use the string from the response to the lease call",
-                     "lease"};
+        return Error{"bad_lease_token"_code,
+                     "this is not a lease token: use the string from the response to the lease call", "lease"};
     }
     return *token;
 }
@@ -66,8 +67,8 @@ Result<Command> read_reschedule(const HttpRequest& request, const HttpApiOptions
     const Result<JsonRequest> json = read_members(request, kMoveMembers);
     if (!json) return json.error();
     if (!json->has_time("delay") && !json->has_time("due")) {
-        return Error{"missing_member", "give `delay` (such as \"10m\") or `due` (such as \"2027-01-01T06:00:00Z\")",
-                     "delay"};
+        return Error{"missing_member"_code,
+                     "give `delay` (such as \"10m\") or `due` (such as \"2027-01-01T06:00:00Z\")", "delay"};
     }
     if (Status read = read_when(*json, options, reschedule.when); !read) return std::move(read).error();
     if (Status read = take(json->duration_ms("flex"), reschedule.flex_ms); !read) return std::move(read).error();
@@ -80,8 +81,9 @@ Result<MessageKey> read_message_key(const HttpRequest& request, const HttpApiOpt
     if (!query) return query.error();
     const std::optional<std::string_view> queue = query->text("queue");
     const std::optional<std::string_view> key = query->text("key");
-    if (!queue) return Error{"missing_parameter", "`queue` is missing: name the queue of the message", "queue"};
-    if (!key) return Error{"missing_parameter", "`key` is missing: give the key that the message was put with", "key"};
+    if (!queue) return Error{"missing_parameter"_code, "`queue` is missing: name the queue of the message", "queue"};
+    if (!key)
+        return Error{"missing_parameter"_code, "`key` is missing: give the key that the message was put with", "key"};
     Result<std::string> name = check_queue_name(std::string(*queue), options);
     if (!name) return std::move(name).error();
     MessageKey by_key{*std::move(name), {}};
@@ -145,7 +147,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
                        path.what == CallPath::What::name_spaces || path.what == CallPath::What::message_by_key ||
                        (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
-        return Error{"unknown_parameter", "this call takes no query parameters: send a JSON body"};
+        return Error{"unknown_parameter"_code, "this call takes no query parameters: send a JSON body"};
     }
     Result<std::string> name_space = read_namespace(path, options);
     if (!name_space) return std::move(name_space).error();

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/base64.h"
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "http_api/command_fixture.h"
 #include "http_api/problem.h"
@@ -21,7 +22,7 @@ const std::string kLease = lease_text({1024, 1, 2, 3});
 std::string understood(const Call& call) {
     const Result<Command> command = command_of(call);
     return command ? describe(*command)
-                   : "refused: " + std::string(command.error().code) + " " + command.error().message;
+                   : "refused: " + std::string(name_of(command.error().code)) + " " + command.error().message;
 }
 
 TEST(RequestCommand, every_call_has_its_command) {
@@ -145,7 +146,7 @@ TEST(RequestCommand, a_body_is_taken_up_to_its_limit) {
     for (const Call& call : beyond) {
         const Result<Command> command = command_of(call);
         ASSERT_FALSE(command);
-        EXPECT_EQ(command.error().code, "body_too_large");
+        EXPECT_EQ(command.error().code, "body_too_large"_code);
     }
 }
 
@@ -159,7 +160,8 @@ TEST(RequestCommand, message_headers_are_taken_up_to_their_limits) {
         }
         const Result<Command> command =
             command_of({"POST", "/v1/queues/q/messages", R"({"body":"","headers":{)" + pairs + "}}"});
-        return command ? std::string("taken") : std::string(command.error().code) + " " + command.error().field;
+        return command ? std::string("taken")
+                       : std::string(name_of(command.error().code)) + " " + command.error().field;
     };
     for (const std::size_t bytes : {std::size_t{400}, std::size_t{8191}, std::size_t{8192}}) {
         EXPECT_EQ(with_headers(31, bytes), "taken");
@@ -185,7 +187,7 @@ TEST(RequestCommand, queue_names_are_taken_up_to_their_limit) {
             command_of({"POST", "/v1/queues/" + percent_encode(name) + "/messages", R"({"body":""})"});
         EXPECT_EQ(command.ok(), good) << c;
         if (!command) {
-            EXPECT_EQ(command.error().code, "bad_queue_name") << c;
+            EXPECT_EQ(command.error().code, "bad_queue_name"_code) << c;
         }
     }
 }
@@ -210,7 +212,7 @@ TEST(RequestCommand, names_of_other_scripts_are_percent_encoded_in_paths_and_pla
                                      std::pair{Call{"GET", "/v1/namespaces/cafe%CC%81"}, "bad_namespace"}}) {
         const Result<Command> command = command_of(call);
         ASSERT_FALSE(command) << code;
-        EXPECT_EQ(command.error().code, code);
+        EXPECT_EQ(name_of(command.error().code), code);
         EXPECT_NE(command.error().message.find("caf%C3%A9"), std::string::npos) << command.error().message;
     }
 }
@@ -219,7 +221,7 @@ TEST(RequestCommand, message_headers_are_such_as_http_can_pass_on) {
     const auto code = [](const std::string& headers) {
         const Result<Command> command =
             command_of({"POST", "/v1/queues/q/messages", "{\"body\":\"\",\"headers\":" + headers + "}"});
-        return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
+        return command ? "taken" : std::string(name_of(command.error().code)) + " " + command.error().field;
     };
     EXPECT_EQ(code("{}"), "taken");
     EXPECT_EQ(code(R"({"!#$%&'*+-.^_`|~09azAZ":""})"), "taken");
@@ -238,11 +240,11 @@ TEST(RequestCommand, content_types_are_media_types) {
     const auto code = [](const std::string& type) {
         const Result<Command> command =
             command_of({"POST", "/v1/queues/q/messages", "{\"body\":\"\",\"content_type\":\"" + type + "\"}"});
-        return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
+        return command ? "taken" : std::string(name_of(command.error().code)) + " " + command.error().field;
     };
     const auto raw_code = [](const std::string& type) {
         const Result<Command> command = command_of({"POST", "/v1/queues/q/messages", "x", type});
-        return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
+        return command ? "taken" : std::string(name_of(command.error().code)) + " " + command.error().field;
     };
     const std::string fits = "x/" + std::string(254, 'y');
     for (const std::string& type : {std::string("text/plain"), std::string("a/b;c=d"), std::string("a/b ; c"),
@@ -266,7 +268,7 @@ TEST(RequestCommand, fields_are_given_once_and_known) {
     const auto code = [](std::vector<std::pair<std::string, std::string>> fields,
                          const std::string& type = "text/plain") {
         const Result<Command> command = command_of({"POST", "/v1/queues/q/messages", "{}", type, std::move(fields)});
-        return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
+        return command ? "taken" : std::string(name_of(command.error().code)) + " " + command.error().field;
     };
     EXPECT_EQ(code({{"X-Anything", "x"}, {"Duewheel", "x"}, {"User-Agent", "\xff"}}), "taken");
     EXPECT_EQ(code({{"Duewheel-Delay", "1s"}, {"duewheel-delay", "1s"}}), "duplicate_member duewheel-delay");
@@ -302,7 +304,7 @@ TEST(RequestCommand, a_key_comes_as_a_field_or_as_a_member) {
     EXPECT_EQ(put_of({"POST", path, R"({"body":"","key":")" + std::string(256, 'k') + "\"}"}).key.size(), 256u);
     const auto code = [&](const std::string& body, std::vector<std::pair<std::string, std::string>> fields) {
         const Result<Command> command = command_of({"POST", path, body, "application/json", std::move(fields)});
-        return command ? "taken" : std::string(command.error().code) + " " + command.error().field;
+        return command ? "taken" : std::string(name_of(command.error().code)) + " " + command.error().field;
     };
     EXPECT_EQ(code(R"({"key":"a"})", {{"Idempotency-Key", "b"}}), "conflicting_members key");
     EXPECT_EQ(code(R"({"key":""})", {}), "bad_key key");
@@ -481,10 +483,10 @@ void damage(std::string& text, Random& random) {
 void expect_sound(const Call& call) {
     const Result<Command> command = command_of(call);
     if (command) return;
-    const ProblemKind* kind = find_problem_kind(command.error().code);
-    ASSERT_NE(kind, nullptr) << command.error().code;
-    EXPECT_GE(kind->status, 400) << command.error().code;
-    EXPECT_LT(kind->status, 500) << command.error().code;
+    const ErrorCodeRow* row = row_of(command.error().code);
+    ASSERT_NE(row, nullptr);
+    EXPECT_GE(row->status, 400) << row->name;
+    EXPECT_LT(row->status, 500) << row->name;
     const std::string document = problem(command.error()).body;
     EXPECT_TRUE(is_utf8(document)) << document;
     EXPECT_LT(document.size(), 1000u);
@@ -551,7 +553,7 @@ TEST(RequestCommand, names_the_header_field_where_the_engine_refuses_a_raw_put) 
     ApiServer server;
     const Call raw = {"POST", "/v1/queues/q/messages", "x", "text/plain", {{"Duewheel-Delay", "1s"}}};
     const auto field = [&](const Call& call, const char* member) {
-        return member_of(server.ask(call, Error{"delay_too_long", "No.", member}), "field");
+        return member_of(server.ask(call, Error{"delay_too_long"_code, "No.", member}), "field");
     };
     EXPECT_EQ(field(raw, "delay"), "Duewheel-Delay");
     EXPECT_EQ(field(raw, "due"), "Duewheel-Due");

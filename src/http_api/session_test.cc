@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/access/access_fixture.h"
 
 namespace duewheel::session_test {
@@ -108,11 +109,11 @@ TEST(Session, a_wrong_token_does_not_log_in) {
     add(server, expired);
     add(server, known_token("a", {Scope::read}));
     server.server().on_loop([&] { server.shard().clock_status.server_ms = 2; });
-    const auto refused = [&](const std::string& body, const std::string& code) {
+    const auto refused = [&](const std::string& body, const std::string& as) {
         const std::string answer = server.ask({"POST", "/v1/session", body});
-        EXPECT_EQ(member_of(answer, "code"), code) << body;
+        EXPECT_EQ(member_of(answer, "code"), as) << body;
         EXPECT_EQ(field_of(answer, "Set-Cookie"), "") << body;
-        EXPECT_EQ(member_of(answer, "field"), code == "unknown_member" ? "name" : "token") << body;
+        EXPECT_EQ(member_of(answer, "field"), as == "unknown_member" ? "name" : "token") << body;
     };
     refused(login_body("dw_a_" + known_secret('y')), "bad_token");
     refused(login_body("dw_b_" + known_secret()), "bad_token");

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "access/access_token_text.h"
+#include "base/error_codes.h"
 #include "http_api/answers/token_text.h"
 #include "http_api/calls/late_outcome.h"
 #include "http_api/requests/batch_request.h"
@@ -130,7 +131,7 @@ void WaitingRequests::deliver_single(Single& request, Reply reply) {
         return responder_.answer(std::move(request.reply), request.note, late_refusal_text(*late, reply), late->code);
     }
     responder_.answer(std::move(request.reply), request.note, answer_text(reply),
-                      error != nullptr ? error->code : std::string_view());
+                      error != nullptr ? error->code : ErrorCode::none);
 }
 
 // A response contains a new secret after the creation of a token, and after a rotation.
@@ -165,7 +166,7 @@ void WaitingRequests::deliver_part(Batch& batch, std::size_t part, Reply reply) 
 
 void WaitingRequests::refuse_old(std::int64_t now_ns) {
     const Error unavailable{
-        "log_unavailable",
+        "log_unavailable"_code,
         "no broker acknowledges commits of the replicated log. Whether this request takes effect shows "
         "when one does: a put with an idempotency key can be repeated safely"};
     const auto has_waited = [now_ns](const RequestNote& note) {

@@ -1,5 +1,7 @@
 #include "journal/commit_reader.h"
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 CommitReader::CommitReader(const File& file, const std::string& path, const SegmentHeader& header, std::uint64_t limit)
@@ -51,7 +53,7 @@ Status CommitReader::read_frames() {
         if (!head.may_be(expected) || position_ + frames_end > window_.limit()) return {};
         if (Status read = have(frames_end); !read) return read;
         const Result<FramedRecord> frame = read_frame(bytes.substr(frames_bytes_));
-        if (!frame && frame.error().code == "newer_format") return newer_log(path_, position_ + frames_bytes_);
+        if (!frame && frame.error().code == "newer_format"_code) return newer_log(path_, position_ + frames_bytes_);
         if (!frame) return {};
         records_.push_back(*frame);
         frames_bytes_ = frames_end;
@@ -66,7 +68,7 @@ Result<CommitFooter> CommitReader::read_footer() {
     if (commit->size() < end_ - position_) return damaged_log(path_, position_, "the file ends inside a commit");
     Result<CommitFooter> footer = decode_footer(commit->substr(end_ - position_ - kFooterBytes, kFooterBytes));
     if (footer) return footer;
-    if (footer.error().code == "newer_format") return newer_log(path_, end_ - kFooterBytes);
+    if (footer.error().code == "newer_format"_code) return newer_log(path_, end_ - kFooterBytes);
     return damaged_log(
         path_, position_,
         records_.empty() ? "there is no commit at this offset" : "the records are not followed by a complete footer");

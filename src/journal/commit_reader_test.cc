@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
 
@@ -62,7 +63,7 @@ std::string code_of_reading(const std::function<void(CommitFooter&)>& change, st
     EXPECT_EQ(reader.totals().commit, commit ? 11u : 10u);
     if (commit) return "";
     if (message != nullptr) *message = commit.error().message;
-    return std::string(commit.error().code);
+    return std::string(name_of(commit.error().code));
 }
 
 TEST(CommitReader, takes_a_commit_whose_footer_fits) {

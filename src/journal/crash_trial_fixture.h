@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
 
@@ -173,12 +174,12 @@ class CrashTrial {
         const Commit commit = log_.next(random_, journal_->room());
         unanswered_ = commit;
         Status done = journal_->commit(commit);
-        if (!done && done.error().code == "no_space") {
+        if (!done && done.error().code == "no_space"_code) {
             ++counts_.full_disks;
             if (journal_->totals() != log_.totals()) return "a refused commit counts";
             disk_.set_capacity(SimDisk::kDefaultCapacityBytes);
             done = journal_->commit(commit);
-            if (!done && done.error().code == "no_space") return "no space on an empty disk";
+            if (!done && done.error().code == "no_space"_code) return "no space on an empty disk";
         }
         if (done) {
             ++counts_.commits;
@@ -189,7 +190,7 @@ class CrashTrial {
         }
         died = true;
         if (!off_) ++counts_.failed_syncs;
-        if (done.error().code != "log_failed") return "fails with " + std::string(done.error().code);
+        if (done.error().code != "log_failed"_code) return "fails with " + std::string(name_of(done.error().code));
         return journal_->commit(commit) ? "goes on after it failed" : "";
     }
 

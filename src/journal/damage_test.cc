@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "journal/log_salvage.h"
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
@@ -52,7 +53,7 @@ Outcome open_image(const Image& image, const TrialLog& log, std::size_t may_miss
     Outcome outcome;
     auto journal = LocalJournal::open(disk, kDirectory, trial_options(kSegmentBytes));
     if (!journal) {
-        outcome.refused = journal.error().code;
+        outcome.refused = name_of(journal.error().code);
         // The sentence about damage before a later commit contained itself a second time.
         const std::string& told = journal.error().message;
         EXPECT_EQ(told.find(" is damaged in "), told.rfind(" is damaged in ")) << told;
@@ -61,7 +62,7 @@ Outcome open_image(const Image& image, const TrialLog& log, std::size_t may_miss
     }
     const Status read = (*journal)->verify_all([&](const CommitInLog&) { return ++outcome.commits, Status(); });
     if (!read) {
-        outcome.refused = read.error().code;
+        outcome.refused = name_of(read.error().code);
         return outcome;
     }
     outcome.cut = (*journal)->cut();

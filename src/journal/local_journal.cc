@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 LocalJournal::LocalJournal(FileSystem& files, std::string directory, const JournalOptions& options,
@@ -50,7 +52,7 @@ Status LocalJournal::start(FoundLog log) {
     for (auto& segment : log.segments) catalog_.add(std::move(segment));
     // In case an earlier run could not. If the disk is full, the next commit does it.
     Status marked = mark_newest();
-    return !marked && marked.error().code == "no_space" ? Status() : marked;
+    return !marked && marked.error().code == "no_space"_code ? Status() : marked;
 }
 
 Status LocalJournal::commit(const Commit& commit) {
@@ -124,7 +126,7 @@ std::uint64_t LocalJournal::segment_size_for(const Commit& commit, std::uint32_t
 // Does nothing except in the first commit of a segment.
 Status LocalJournal::mark_newest() {
     const Status raised = mark_.raise(newest()->header().number);
-    if (raised || raised.error().code == "no_space") return raised;
+    if (raised || raised.error().code == "no_space"_code) return raised;
     return fail("record the newest segment in " + directory_, raised.error());
 }
 
@@ -136,7 +138,7 @@ Status LocalJournal::begin_segment(const SegmentHeader& header) {
 
 Result<SpareSegment> LocalJournal::take_spare(std::uint64_t bytes, SpareSize size) {
     Result<SpareSegment> spare = spares_.take(bytes, size);
-    if (spare || spare.error().code == "no_space") return spare;
+    if (spare || spare.error().code == "no_space"_code) return spare;
     return fail("create a segment in " + directory_, spare.error()).error();
 }
 
@@ -150,7 +152,7 @@ Status LocalJournal::give_name(SpareSegment spare, const SegmentHeader& header) 
     const bool synced = done.ok();
     if (done) done = files_.rename(directory_ + "/" + spare.name, path);
     const bool is_still_a_spare = !written || (synced && !done);
-    if (is_still_a_spare && done.error().code == "no_space") {
+    if (is_still_a_spare && done.error().code == "no_space"_code) {
         spares_.return_spare(std::move(spare));
         return done;
     }
@@ -168,7 +170,7 @@ Status LocalJournal::give_name(SpareSegment spare, const SegmentHeader& header) 
 Status LocalJournal::prepare_spares() {
     if (const std::optional<Error> failed = failure()) return *failed;
     const Status prepared = spares_.prepare();
-    if (prepared || prepared.error().code == "no_space") return prepared;
+    if (prepared || prepared.error().code == "no_space"_code) return prepared;
     return fail("fill a spare segment in " + directory_, prepared.error());
 }
 
@@ -195,9 +197,9 @@ Status LocalJournal::replay(Sequence from, const CommitVisitor& visitor) const {
     const std::vector<std::shared_ptr<const SegmentFile>> segments = catalog_.snapshot();
     const Sequence last = segments.back()->end().totals.sequence;
     if (from < segments.front()->first_sequence() || from > last + 1) {
-        return Error{"not_found", "the log in " + directory_ + " holds records " +
-                                      std::to_string(segments.front()->first_sequence()) + " to " +
-                                      std::to_string(last) + ", but is to be read from " + std::to_string(from)};
+        return Error{"not_found"_code, "the log in " + directory_ + " holds records " +
+                                           std::to_string(segments.front()->first_sequence()) + " to " +
+                                           std::to_string(last) + ", but is to be read from " + std::to_string(from)};
     }
     const CommitVisitor from_there = [&](const CommitInLog& commit) {
         return commit.totals.sequence >= from ? visitor(commit) : Status();
@@ -234,9 +236,9 @@ Status LocalJournal::fail(std::string_view action, const Error& error) {
     const std::lock_guard lock(mutex_);
     if (!failed_) {
         failed_ =
-            Error{"log_failed", "cannot " + std::string(action) + ": " + error.message +
-                                    ". The server stops, because it cannot confirm what it cannot save. Check the "
-                                    "disk, then start the server again."};
+            Error{"log_failed"_code, "cannot " + std::string(action) + ": " + error.message +
+                                         ". The server stops, because it cannot confirm what it cannot save. Check the "
+                                         "disk, then start the server again."};
         catalog_.fail(*failed_);
     }
     return *failed_;

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "journal/file_window.h"
 #include "journal/newest_mark.h"
 #include "journal/recovery.h"
@@ -34,7 +35,7 @@ Result<SegmentHeader> read_header(const File& file, const std::string& path) {
     if (!got) return got.error();
     bytes.resize(*got);
     Result<SegmentHeader> header = decode_segment_header(bytes);
-    if (header || header.error().code == "newer_format") return header;
+    if (header || header.error().code == "newer_format"_code) return header;
     return damaged_log(path, 0, header.error().message);
 }
 
@@ -45,7 +46,7 @@ Result<std::optional<std::vector<Source>>> open_all(FileSystem& files, const std
     std::vector<Source> sources;
     for (const std::string& name : *names) {
         Result<std::unique_ptr<File>> file = files.open(directory + "/" + name, OpenMode::read);
-        if (!file && file.error().code == "not_found") return std::optional<std::vector<Source>>();
+        if (!file && file.error().code == "not_found"_code) return std::optional<std::vector<Source>>();
         if (!file) return std::move(file).error();
         Result<SegmentHeader> header = read_header(**file, directory + "/" + name);
         if (!header) return std::move(header).error();
@@ -64,10 +65,10 @@ Result<std::vector<Source>> open_sources(FileSystem& files, const std::string& d
         if (!sources) return std::move(sources).error();
         if (!*sources) continue;
         if ((*sources)->empty())
-            return Error{"not_found", "there is no log in " + directory + ": it contains no segment (seg-*)"};
+            return Error{"not_found"_code, "there is no log in " + directory + ": it contains no segment (seg-*)"};
         return std::move(**sources);
     }
-    return Error{"io_error", "the files in " + directory + " keep changing; try again"};
+    return Error{"io_error"_code, "the files in " + directory + " keep changing; try again"};
 }
 
 class Copy {
@@ -84,7 +85,7 @@ class Copy {
                 const Result<std::size_t> got =
                     from.read_at(at, std::as_writable_bytes(std::span(piece).first(wanted)));
                 if (!got) return got.error();
-                if (*got < wanted) return Error{"damaged_log", "a segment is shorter than its header says"};
+                if (*got < wanted) return Error{"damaged_log"_code, "a segment is shorter than its header says"};
             }
             if (Status written = to.write_at(at, std::as_bytes(std::span(piece))); !written) return written;
             done_ += piece.size();

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "journal/recovery.h"
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
@@ -143,7 +144,7 @@ TEST(LogCopy, of_a_damaged_log_is_refused_as_at_a_start) {
     disk.flip(journal->catalog().snapshot().back()->path(), kSegmentHeaderBytes + 20);
     const Result<LogCopy> made = copy(disk);
     ASSERT_FALSE(made.ok());
-    EXPECT_EQ(made.error().code, "damaged_log");
+    EXPECT_EQ(made.error().code, "damaged_log"_code);
 }
 
 TEST(LogCopy, of_no_log_is_refused) {
@@ -151,7 +152,7 @@ TEST(LogCopy, of_no_log_is_refused) {
     ASSERT_TRUE(disk.make_directories(kDirectory).ok());
     const Result<LogCopy> made = copy(disk);
     ASSERT_FALSE(made.ok());
-    EXPECT_EQ(made.error().code, "not_found");
+    EXPECT_EQ(made.error().code, "not_found"_code);
 }
 
 TEST(LogCopy, on_a_disk_that_is_too_small_says_so) {
@@ -163,7 +164,7 @@ TEST(LogCopy, on_a_disk_that_is_too_small_says_so) {
     disk.set_capacity(disk.used_bytes() + 20'000);
     const Result<LogCopy> made = copy(disk);
     ASSERT_FALSE(made.ok());
-    EXPECT_EQ(made.error().code, "no_space");
+    EXPECT_EQ(made.error().code, "no_space"_code);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "journal/commit_reader.h"
 #include "journal/journal.h"
 #include "journal/newest_mark.h"
@@ -175,15 +176,15 @@ class Salvage {
             if (Status opened = open(name); !opened) return opened;
         }
         if (sources_.empty()) {
-            return Error{"damaged_log", directory_ +
-                                            " contains no segment (seg-*), so nothing can be read. Put the "
-                                            "segments back, or restore a backup"};
+            return Error{"damaged_log"_code, directory_ +
+                                                 " contains no segment (seg-*), so nothing can be read. Put the "
+                                                 "segments back, or restore a backup"};
         }
         const auto whole = std::find_if(sources_.begin(), sources_.end(),
                                         [](const Source& source) { return source.header.has_value(); });
         if (whole == sources_.end()) {
-            return Error{"damaged_log", "no file seg-* in " + directory_ +
-                                            " has a readable header, so nothing can be read. Restore a backup"};
+            return Error{"damaged_log"_code, "no file seg-* in " + directory_ +
+                                                 " has a readable header, so nothing can be read. Restore a backup"};
         }
         log_.identity = whole->header->identity;
         block_bytes_ = whole->header->block_bytes;
@@ -203,7 +204,7 @@ class Salvage {
         if (!got) return got.error();
         bytes.resize(*got);
         Result<SegmentHeader> header = decode_segment_header(bytes);
-        if (!header && header.error().code == "newer_format") return newer_log(directory_ + "/" + name, 0);
+        if (!header && header.error().code == "newer_format"_code) return newer_log(directory_ + "/" + name, 0);
         if (header && header->first_sequence() == source.named) source.header = *header;
         sources_.push_back(std::move(source));
         return {};
@@ -239,7 +240,7 @@ class Salvage {
                 }
                 continue;
             }
-            if (commit.error().code != "damaged_log") return commit.error();
+            if (commit.error().code != "damaged_log"_code) return commit.error();
             Result<bool> passed = pass(source, header, reader, next);
             if (!passed) return std::move(passed).error();
             if (!*passed) break;

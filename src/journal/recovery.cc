@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/error_codes.h"
 #include "journal/newest_mark.h"
 #include "journal/spare_segments.h"
 
@@ -45,7 +46,7 @@ Result<std::uint64_t> find_later_footer(const File& file, const std::string& pat
         const std::string_view tail = block->substr(header.block_bytes - kFooterBytes, kFooterBytes);
         if (!begins_like_footer(tail)) continue;
         const Result<CommitFooter> footer = decode_footer(tail);
-        if (!footer && footer.error().code == "newer_format") return newer_log(path, offset);
+        if (!footer && footer.error().code == "newer_format"_code) return newer_log(path, offset);
         if (footer && footer->identity_hash == header.identity.hash() && footer->totals.commit > commit) return offset;
     }
     return std::uint64_t{0};
@@ -69,7 +70,7 @@ Status read_header(Candidate& candidate) {
     const Result<std::string_view> bytes = window.from(0, kSegmentHeaderBytes);
     if (!bytes) return bytes.error();
     Result<SegmentHeader> header = decode_segment_header(*bytes);
-    if (!header && header.error().code == "newer_format") return newer_log(candidate.path, 0);
+    if (!header && header.error().code == "newer_format"_code) return newer_log(candidate.path, 0);
     if (!header) return damaged_log(candidate.path, 0, header.error().message);
     if (header->first_sequence() != candidate.named) {
         return damaged_log(candidate.path, 0, "the name of the file does not match its header");
@@ -130,7 +131,7 @@ Status check_mark(const std::string& directory, const FoundLog& log, const std::
     if (known_end && known_end->sequence > last) {
         text += ": at least " + std::to_string(known_end->sequence - last) + " acknowledged records are missing";
     }
-    return Error{"damaged_log", text + std::string(kWithoutTheEnd)};
+    return Error{"damaged_log"_code, text + std::string(kWithoutTheEnd)};
 }
 
 Result<std::optional<Cut>> judge_end(const File& file, const std::string& path, const SegmentHeader& header,
@@ -184,7 +185,7 @@ void note_commit(const CommitInLog& commit, LogEnd& found) {
 Result<std::optional<Error>> read_commits(CommitReader& reader, std::uint64_t size, LogEnd& found) {
     while (!reader.closed() && reader.position() < size) {
         const Result<CommitInLog> commit = reader.next();
-        if (!commit && commit.error().code != "damaged_log") return commit.error();
+        if (!commit && commit.error().code != "damaged_log"_code) return commit.error();
         if (!commit) return std::optional(commit.error());
         note_commit(*commit, found);
     }
@@ -204,7 +205,7 @@ Result<LogEnd> read_log_end(const File& file, const std::string& path, const Seg
             *stopped ? **stopped
                      : damaged_log(path, reader.position(), "data follows the commit that closes the segment");
         Result<std::optional<Cut>> cut = judge_end(file, path, header, size, reader, objection);
-        const bool may_have_been_written = !cut && cut.error().code == "damaged_log" && *stopped;
+        const bool may_have_been_written = !cut && cut.error().code == "damaged_log"_code && *stopped;
         if (may_have_been_written) {
             const std::uint64_t position = reader.position();
             reader.discard_window();
@@ -230,7 +231,7 @@ Status check_known_end(const std::string& directory, const std::optional<KnownEn
     if (const std::uint64_t missing = known_end->sequence - std::min(known_end->sequence, totals.sequence)) {
         text += ": at least " + std::to_string(missing) + " acknowledged records are missing";
     }
-    return Error{"damaged_log", text + std::string(kWithoutTheEnd)};
+    return Error{"damaged_log"_code, text + std::string(kWithoutTheEnd)};
 }
 
 Result<FoundLog> find_log(FileSystem& files, const std::string& directory, const std::optional<KnownEnd>& known_end,
@@ -287,7 +288,7 @@ Result<FoundLog> find_log_in_use(FileSystem& files, const std::string& directory
     for (int left = kTries;; --left) {
         Result<FoundLog> found = find_log(files, directory, known_end);
         const bool may_be_written_at =
-            !found && (found.error().code == "damaged_log" || found.error().code == "not_found");
+            !found && (found.error().code == "damaged_log"_code || found.error().code == "not_found"_code);
         if (!may_be_written_at || left == 1) return found;
     }
 }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "journal/newest_mark.h"
 #include "journal/trial_log.h"
 #include "support/sim_disk.h"
@@ -11,7 +12,7 @@ namespace {
 
 std::string code_of_opening(FileSystem& files, const JournalOptions& options) {
     const auto journal = LocalJournal::open(files, kDirectory, options);
-    return journal ? "" : std::string(journal.error().code);
+    return journal ? "" : std::string(name_of(journal.error().code));
 }
 
 TEST(Recovery, a_segment_of_another_log_is_refused) {
@@ -38,7 +39,7 @@ TEST(Recovery, a_segment_of_another_log_is_refused) {
     ASSERT_TRUE(to->write_at(0, bytes).ok());
     const auto refused = LocalJournal::open(disk, kDirectory, trial_options());
     ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code, "damaged_log");
+    EXPECT_EQ(refused.error().code, "damaged_log"_code);
     EXPECT_NE(refused.error().message.find(name), std::string::npos);
     EXPECT_NE(refused.error().message.find("another log"), std::string::npos);
 }
@@ -87,9 +88,9 @@ TEST(Recovery, a_segment_whose_end_is_not_the_one_the_log_goes_on_from_is_refuse
     ASSERT_TRUE(to->write_at(0, bytes).ok());
     auto journal = opened(disk, trial_options());  // does not read older segments
     const auto ignore = [](const CommitInLog&) { return Status(); };
-    EXPECT_EQ(journal->verify_all(ignore).error().code, "damaged_log");
-    EXPECT_EQ(journal->replay(1, ignore).error().code, "damaged_log");
-    EXPECT_EQ(journal->catalog().find(1).value()->read_record(1).error().code, "damaged_log");
+    EXPECT_EQ(journal->verify_all(ignore).error().code, "damaged_log"_code);
+    EXPECT_EQ(journal->replay(1, ignore).error().code, "damaged_log"_code);
+    EXPECT_EQ(journal->catalog().find(1).value()->read_record(1).error().code, "damaged_log"_code);
 }
 
 TEST(Recovery, a_missing_segment_in_the_middle_is_refused) {
@@ -130,10 +131,10 @@ TEST(Recovery, a_log_that_lost_its_newest_segments_is_refused_untouched_and_come
         const std::vector<std::string> before = disk.list(kDirectory).value();
         const auto refused = LocalJournal::open(disk, kDirectory, trial_options());
         ASSERT_FALSE(refused.ok());
-        EXPECT_EQ(refused.error().code, "damaged_log");
+        EXPECT_EQ(refused.error().code, "damaged_log"_code);
         EXPECT_NE(refused.error().message.find("segment 4 of the log"), std::string::npos) << refused.error().message;
         EXPECT_EQ(disk.list(kDirectory).value(), before);
-        EXPECT_EQ(find_log(disk, kDirectory).error().code, "damaged_log") << "what `duewheel check` asks";
+        EXPECT_EQ(find_log(disk, kDirectory).error().code, "damaged_log"_code) << "what `duewheel check` asks";
         move("away-", "");
         EXPECT_EQ(log.compare(*opened(disk, trial_options())), "");
     }
@@ -259,7 +260,7 @@ TEST(Recovery, checking_changes_nothing_and_reports_the_bytes_to_be_cut) {
     EXPECT_EQ(found->cut->offset, end);
     EXPECT_EQ(found->cut->bytes, 701u);
     EXPECT_EQ(disk.count(DiskOperation::write), writes);
-    EXPECT_EQ(find_log(disk, "/nowhere").error().code, "not_found");
+    EXPECT_EQ(find_log(disk, "/nowhere").error().code, "not_found"_code);
 }
 
 }  // namespace

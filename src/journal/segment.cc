@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -88,13 +90,13 @@ class SegmentFile::Walk {
         const Result<std::string_view> bytes = window_.from(offset_, head.frame_bytes());
         if (!bytes) return bytes.error();
         const Result<FramedRecord> frame = read_frame(*bytes);
-        if (!frame && frame.error().code == "newer_format") return newer_log(segment_.path_, offset_);
+        if (!frame && frame.error().code == "newer_format"_code) return newer_log(segment_.path_, offset_);
         if (!frame) return damaged_log(segment_.path_, offset_, frame.error().message);
         return OwnedRecord{frame->sequence, frame->kind, std::string(frame->body)};
     }
 
     Error not_here(Sequence sequence) const {
-        return Error{"not_found", "no record " + std::to_string(sequence) + " is committed in " + segment_.path_};
+        return Error{"not_found"_code, "no record " + std::to_string(sequence) + " is committed in " + segment_.path_};
     }
 
     const SegmentFile& segment_;

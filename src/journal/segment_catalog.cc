@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 Result<std::shared_ptr<const SegmentFile>> SegmentCatalog::find(Sequence log_position) const {
@@ -13,7 +15,7 @@ Result<std::shared_ptr<const SegmentFile>> SegmentCatalog::find(Sequence log_pos
                                             return wanted < segment->first_sequence();
                                         });
     if (after == segments_.begin() || log_position > (*std::prev(after))->end().totals.sequence) {
-        return Error{"not_found", "record " + std::to_string(log_position) + " is not in the log"};
+        return Error{"not_found"_code, "record " + std::to_string(log_position) + " is not in the log"};
     }
     return *std::prev(after);
 }

@@ -9,6 +9,8 @@
 
 #include <xxhash.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -123,7 +125,7 @@ Status check_shard(const LogIdentity& log, const LogIdentity& wanted, const std:
     const auto name = [](const LogIdentity& identity) {
         return "shard " + std::to_string(identity.shard) + " of " + std::to_string(identity.shards);
     };
-    return Error{"shards_changed",
+    return Error{"shards_changed"_code,
                  where + " has the log of " + name(log) + ", and the settings shards.number and shards.count say " +
                      name(wanted) +
                      ". The number of shards of existing data cannot be changed, and a namespace cannot be moved to "
@@ -146,11 +148,11 @@ std::string encode_segment_header(const SegmentHeader& header) {
 }
 
 Result<SegmentHeader> decode_segment_header(std::string_view bytes) {
-    if (bytes.size() < kSegmentHeaderBytes) return Error{"bad_header", "the file ends inside its header"};
+    if (bytes.size() < kSegmentHeaderBytes) return Error{"bad_header"_code, "the file ends inside its header"};
     bytes = bytes.substr(0, kSegmentHeaderBytes);
     const Opening opening = opening_of(bytes, kHeaderMagic);
-    if (opening == Opening::newer) return Error{"newer_format", "written by a newer version"};
-    if (opening == Opening::unreadable) return Error{"bad_header", "its header does not match its checksum"};
+    if (opening == Opening::newer) return Error{"newer_format"_code, "written by a newer version"};
+    if (opening == Opening::unreadable) return Error{"bad_header"_code, "its header does not match its checksum"};
     SegmentHeader header;
     std::uint16_t version = 0;
     std::uint16_t reserved = 0;
@@ -165,7 +167,7 @@ Result<SegmentHeader> decode_segment_header(std::string_view bytes) {
                        header.segment_bytes % header.block_bytes == 0 && header.segment_bytes <= kSegmentBytesMax &&
                        first_sequence == header.first_sequence() && first_commit == header.first_commit() &&
                        header.identity.shard <= other_shards;
-    if (!sound) return Error{"bad_header", "its header contradicts itself"};
+    if (!sound) return Error{"bad_header"_code, "its header contradicts itself"};
     return header;
 }
 
@@ -189,8 +191,8 @@ bool begins_like_footer(std::string_view bytes) {
 Result<CommitFooter> decode_footer(std::string_view bytes) {
     assert(bytes.size() == kFooterBytes);
     const Opening opening = opening_of(bytes, kFooterMagic);
-    if (opening == Opening::newer) return Error{"newer_format", "written by a newer version"};
-    if (opening == Opening::unreadable) return Error{"bad_footer", "no whole footer"};
+    if (opening == Opening::newer) return Error{"newer_format"_code, "written by a newer version"};
+    if (opening == Opening::unreadable) return Error{"bad_footer"_code, "no whole footer"};
     CommitFooter footer;
     std::uint16_t version = 0;
     std::uint16_t flags = 0;
@@ -236,7 +238,7 @@ Sequence sequence_of_segment_name(std::string_view name) {
 }
 
 Error damaged_log(const std::string& path, std::uint64_t offset, std::string_view what) {
-    return Error{"damaged_log",
+    return Error{"damaged_log"_code,
                  "the log is damaged in " + path + " at offset " + std::to_string(offset) + ": " + std::string(what) +
                      "; nothing was changed. Put an undamaged copy of this file back, from a backup, or save all other "
                      "messages with `duewheel export --skip-damaged`: see `The log is damaged` in operating.md.",
@@ -245,7 +247,7 @@ Error damaged_log(const std::string& path, std::uint64_t offset, std::string_vie
 
 std::optional<DamagePlace> damage_place(const Error& error) {
     const std::size_t colon = error.field.rfind(':');
-    if (error.code != "damaged_log" || colon == std::string::npos) return std::nullopt;
+    if (error.code != "damaged_log"_code || colon == std::string::npos) return std::nullopt;
     DamagePlace place{error.field.substr(0, colon), 0};
     const char* end = error.field.data() + error.field.size();
     const auto [stopped, wrong] = std::from_chars(error.field.data() + colon + 1, end, place.offset);
@@ -254,8 +256,9 @@ std::optional<DamagePlace> damage_place(const Error& error) {
 }
 
 Error newer_log(const std::string& path, std::uint64_t offset) {
-    return Error{"newer_format", path + " was written by a newer version (seen at offset " + std::to_string(offset) +
-                                     "); nothing was changed. Start the version that wrote it."};
+    return Error{"newer_format"_code, path + " was written by a newer version (seen at offset " +
+                                          std::to_string(offset) +
+                                          "); nothing was changed. Start the version that wrote it."};
 }
 
 }  // namespace duewheel

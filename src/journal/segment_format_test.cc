@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "journal/trial_log.h"
 
 namespace duewheel::segment_format_test {
@@ -79,9 +80,9 @@ TEST(SegmentFormat, any_flipped_bit_of_a_header_or_footer_is_seen) {
 
 TEST(SegmentFormat, a_cut_header_is_no_header) {
     const std::string header = encode_segment_header(sample_header());
-    EXPECT_EQ(decode_segment_header({}).error().code, "bad_header");
-    EXPECT_EQ(decode_segment_header(std::string_view(header).substr(0, 4095)).error().code, "bad_header");
-    EXPECT_EQ(decode_segment_header(std::string(4096, '\0')).error().code, "bad_header");
+    EXPECT_EQ(decode_segment_header({}).error().code, "bad_header"_code);
+    EXPECT_EQ(decode_segment_header(std::string_view(header).substr(0, 4095)).error().code, "bad_header"_code);
+    EXPECT_EQ(decode_segment_header(std::string(4096, '\0')).error().code, "bad_header"_code);
 }
 
 TEST(SegmentFormat, a_commit_takes_its_records_its_footer_and_what_is_left_of_the_block) {
@@ -105,7 +106,7 @@ TEST(SegmentFormat, names_sort_like_sequences_and_no_other_name_is_accepted) {
 // It advised to repair the log, for which there is no tool.
 TEST(SegmentFormat, damage_is_reported_with_file_offset_and_remedy) {
     const Error error = damaged_log("journal/seg-1.log", 512, "a record ends early");
-    EXPECT_EQ(error.code, "damaged_log");
+    EXPECT_EQ(error.code, "damaged_log"_code);
     EXPECT_NE(error.message.find("journal/seg-1.log at offset 512: a record ends early"), std::string::npos);
     EXPECT_NE(error.message.find("from a backup"), std::string::npos);
     EXPECT_NE(error.message.find("`duewheel export --skip-damaged`"), std::string::npos);
@@ -126,7 +127,7 @@ TEST(SegmentFormat, the_shard_is_in_the_header_and_absent_in_old_ones) {
     header.identity.shards = 1024;
     EXPECT_EQ(decode_segment_header(encode_segment_header(header))->identity, header.identity);
     header.identity.shards = 1023;
-    EXPECT_EQ(decode_segment_header(encode_segment_header(header)).error().code, "bad_header");
+    EXPECT_EQ(decode_segment_header(encode_segment_header(header)).error().code, "bad_header"_code);
 }
 
 TEST(SegmentFormat, the_log_of_another_shard_is_refused_by_name) {
@@ -140,7 +141,7 @@ TEST(SegmentFormat, the_log_of_another_shard_is_refused_by_name) {
     for (const auto& wanted : {of(0, 2), of(1, 3), of(0, 1)}) {
         const Status refused = check_shard(of(1, 2), wanted, "DIR");
         ASSERT_FALSE(refused);
-        EXPECT_EQ(refused.error().code, "shards_changed");
+        EXPECT_EQ(refused.error().code, "shards_changed"_code);
         EXPECT_TRUE(
             refused.error().message.starts_with("DIR has the log of shard 1 of 2, and the settings "
                                                 "shards.number and shards.count say shard"))

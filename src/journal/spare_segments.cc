@@ -4,6 +4,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/error_codes.h"
 #include "journal/file_window.h"
 
 namespace duewheel {
@@ -154,8 +155,8 @@ Result<SpareSegment> SpareSegments::fill_new(std::uint64_t bytes) {
     const Result<std::uint64_t> free = files_.free_bytes(directory_);
     if (!free) return free.error();
     if (*free < bytes) {
-        return Error{"no_space", "a segment needs " + std::to_string(bytes) + " bytes, but only " +
-                                     std::to_string(*free) + " are free on the disk of " + directory_};
+        return Error{"no_space"_code, "a segment needs " + std::to_string(bytes) + " bytes, but only " +
+                                          std::to_string(*free) + " are free on the disk of " + directory_};
     }
     std::string name(kSpareNameStart);
     {

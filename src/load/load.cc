@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "load/pipe.h"
 #include "shared/random.h"
 #include "shared/system_clock.h"
@@ -123,7 +124,7 @@ void Run::until(const auto& condition, std::int64_t patience_ms) {
 }
 
 void Run::fail(const PipeAnswer& answer) {
-    if (!failure_) failure_ = Error{"refused", "the server refused: " + std::string(answer.body), ""};
+    if (!failure_) failure_ = Error{"refused"_code, "the server refused: " + std::string(answer.body), ""};
 }
 
 void Run::note_refusal(std::uint64_t messages, std::string_view why) {

@@ -15,6 +15,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -22,7 +24,7 @@ constexpr std::size_t kReadBytes = 64 * 1024;
 constexpr int kEventsATurn = 256;
 
 Error broken(const std::string& what) {
-    return Error{"unreachable", "the connection broke: " + what + "; look at what the server says of it", ""};
+    return Error{"unreachable"_code, "the connection broke: " + what + "; look at what the server says of it", ""};
 }
 
 struct AddressList {
@@ -40,7 +42,7 @@ Result<int> connect_to(const std::string& host, const std::string& port) {
     wanted.ai_socktype = SOCK_STREAM;
     AddressList addresses;
     if (const int failure = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &addresses.first); failure != 0) {
-        return Error{"unreachable", "the address of " + host + " is unknown: " + ::gai_strerror(failure), ""};
+        return Error{"unreachable"_code, "the address of " + host + " is unknown: " + ::gai_strerror(failure), ""};
     }
     int reason = 0;
     for (const addrinfo* address = addresses.first; address != nullptr; address = address->ai_next) {
@@ -54,7 +56,7 @@ Result<int> connect_to(const std::string& host, const std::string& port) {
         reason = errno;
         if (descriptor >= 0) ::close(descriptor);
     }
-    return Error{"unreachable",
+    return Error{"unreachable"_code,
                  "no server responds at " + host + ":" + port + " (" + std::strerror(reason) +
                      "): is it running, and is this its address?",
                  ""};
@@ -136,7 +138,8 @@ Result<std::size_t> Pipe::first_answer(std::string_view text, PipeAnswer& answer
     if (head == std::string_view::npos) return std::size_t{0};
     const std::size_t length = content_length(text.substr(0, head));
     if (!text.starts_with("HTTP/1.1 ") || length == std::string_view::npos) {
-        return Error{"bad_answer", "a response is not HTTP/1.1 with a Content-Length: is it a Duewheel server?", ""};
+        return Error{"bad_answer"_code, "a response is not HTTP/1.1 with a Content-Length: is it a Duewheel server?",
+                     ""};
     }
     if (text.size() < head + 4 + length) return std::size_t{0};
     std::from_chars(text.data() + 9, text.data() + 12, answer.status);
@@ -149,7 +152,7 @@ Result<std::unique_ptr<PipeSet>> PipeSet::open(std::string_view server, std::siz
     const std::size_t scheme_end = server.find("://");
     const std::string_view scheme = server.substr(0, scheme_end);
     if (scheme_end == std::string_view::npos || (scheme != "http" && scheme != "beanstalk")) {
-        return Error{"bad_address",
+        return Error{"bad_address"_code,
                      "\"" + std::string(server) +
                          "\" is not an address that can be measured; write http://HOST:PORT, such as "
                          "http://127.0.0.1:7420. The load generator does not speak TLS.",

@@ -3,6 +3,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "message/records/fields.h"
 
 namespace duewheel {
@@ -62,10 +63,10 @@ Result<AccessToken> decode_access_token(std::string_view id, std::string_view by
     token_fields(from, token, scopes, limits);
     if (Status known = from.end("an access token holds"); !known) return std::move(known).error();
     if (from.damaged() || (token.revision == 0) != bytes.empty()) {
-        return Error{"damaged_record", "an access token cannot be read"};
+        return Error{"damaged_record"_code, "an access token cannot be read"};
     }
     if (scopes >> kScopeCount != 0) {
-        return Error{"newer_format",
+        return Error{"newer_format"_code,
                      "an access token has a scope that this version does not know: open the data with the version that "
                      "wrote it"};
     }
@@ -75,14 +76,14 @@ Result<AccessToken> decode_access_token(std::string_view id, std::string_view by
 }
 
 Error outside_queues(const AccessLimits& limits, std::string field) {
-    return {"forbidden",
+    return {"forbidden"_code,
             "this token may use only queues whose names begin with `" + limits.queue_prefix +
                 "`: name one of these, or use a token for the other queue",
             std::move(field)};
 }
 
 Error outside_namespaces(std::string_view name_space) {
-    return {"forbidden",
+    return {"forbidden"_code,
             "this token may not use the namespace `" + std::string(name_space) +
                 "`: use one of its own namespaces, or a token for this one",
             "namespace"};

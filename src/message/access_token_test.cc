@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "message/records/fields.h"
 
 namespace duewheel::access_token_test {
@@ -60,18 +61,19 @@ TEST(AccessToken, unknown_or_damaged_bytes_are_refused) {
     const std::string whole = encode_access_token(full());
     std::string newer = whole;
     FieldWriter(newer).number(99, 1);
-    EXPECT_EQ(decode_access_token("a", newer).error().code, "newer_format");
-    EXPECT_EQ(decode_access_token("a", whole.substr(0, whole.size() - 1)).error().code, "damaged_record");
+    EXPECT_EQ(decode_access_token("a", newer).error().code, "newer_format"_code);
+    EXPECT_EQ(decode_access_token("a", whole.substr(0, whole.size() - 1)).error().code, "damaged_record"_code);
     std::string scope;
     FieldWriter to(scope);
     to.number(1, 1);
     to.number(2, 1u << kScopeCount);
-    EXPECT_EQ(decode_access_token("a", scope).error().code, "newer_format") << "a restriction that is not understood";
+    EXPECT_EQ(decode_access_token("a", scope).error().code, "newer_format"_code)
+        << "a restriction that is not understood";
     std::string cut_hash;
     FieldWriter cut(cut_hash);
     cut.number(1, 1);
     cut.text(8, "too short");
-    EXPECT_EQ(decode_access_token("a", cut_hash).error().code, "damaged_record");
+    EXPECT_EQ(decode_access_token("a", cut_hash).error().code, "damaged_record"_code);
 }
 
 TEST(AccessToken, one_with_every_member_at_its_maximum_fits) {

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <string>
 
+#include "base/error_codes.h"
 #include "message/growing_interval.h"
 
 namespace duewheel {
 namespace {
 
 Error out_of_range(const char* member, std::string rule) {
-    return {"out_of_range", std::move(rule), std::string("repeat.") + member};
+    return {"out_of_range"_code, std::move(rule), std::string("repeat.") + member};
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::repeat_rule_test {
 namespace {
 
@@ -13,7 +15,7 @@ constexpr std::uint64_t kTimesMax = 1'000;
 std::string refused_member(const RepeatChoice& choice) {
     const Result<RepeatRule> rule = chosen_repeat(choice, 5'000, kTimesMax);
     if (rule) return "";
-    EXPECT_EQ(rule.error().code, "out_of_range");
+    EXPECT_EQ(rule.error().code, "out_of_range"_code);
     return rule.error().field;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/error_codes.h"
 #include "message/growing_interval.h"
 
 namespace duewheel {
@@ -10,7 +11,7 @@ namespace {
 
 Status check_range(std::int64_t value, std::int64_t least, std::int64_t most, const char* member, const char* rule) {
     if (value >= least && value <= most) return {};
-    return Error{"out_of_range", rule, std::string("retry.") + member};
+    return Error{"out_of_range"_code, rule, std::string("retry.") + member};
 }
 
 // Each bit of the result depends on every bit of the input.

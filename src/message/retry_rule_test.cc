@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::retry_rule_test {
 namespace {
 
@@ -14,7 +16,7 @@ constexpr RetryRule kBase{10, 1'000, 2'000, 3'600'000, 200};
 std::string refused_member(const RetryChoice& choice) {
     const Result<RetryRule> rule = chosen_rule(choice, kBase);
     if (rule) return "";
-    EXPECT_EQ(rule.error().code, "out_of_range");
+    EXPECT_EQ(rule.error().code, "out_of_range"_code);
     return rule.error().field;
 }
 

@@ -1,6 +1,7 @@
 #include "message/schedule_state.h"
 
 #include "base/enum_name.h"
+#include "base/error_codes.h"
 #include "message/records/fields.h"
 #include "message/records/template_fields.h"
 
@@ -79,7 +80,7 @@ Result<ScheduleState> decode_schedule(std::string_view bytes) {
     Result<ScheduleState> state = decode_revised<ScheduleState>(
         bytes, "a schedule holds", [](auto& visit, auto& of) { schedule_fields(visit, of); });
     if (state && state->revision != 0 && state->rule.queue.empty()) {
-        return Error{"damaged_record", "a schedule has no queue"};
+        return Error{"damaged_record"_code, "a schedule has no queue"};
     }
     return state;
 }

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "message/records/record.h"
 #include "message/totals.h"
 
@@ -73,9 +74,9 @@ TEST(ScheduleState, what_is_cut_or_of_a_later_version_is_refused) {
     }
     EXPECT_GT(refused, bytes.size() / 3);
     const std::string later = bytes + std::string("\xa0\x06\x01", 3);  // field 400
-    EXPECT_EQ(decode_schedule(later).error().code, "newer_format");
+    EXPECT_EQ(decode_schedule(later).error().code, "newer_format"_code);
     const std::string wild = std::string("\x02\x01\x04\x09", 4);  // times of kind 9
-    EXPECT_EQ(decode_schedule(wild).error().code, "damaged_record");
+    EXPECT_EQ(decode_schedule(wild).error().code, "damaged_record"_code);
 }
 
 TEST(ScheduleState, the_longest_legal_one_fits_where_room_is_kept_for_it) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/enum_name.h"
+#include "base/error_codes.h"
 #include "message/repeat_rule.h"
 
 namespace duewheel {
@@ -35,14 +36,14 @@ Error about(Error error, std::string field) {
 }
 
 Error no_rest() {
-    return {"out_of_range",
+    return {"out_of_range"_code,
             "`every` is the interval between two runs: from 1 ms to " +
                 std::to_string(kRepeatEveryMaxMs / (24LL * 3600 * 1000)) + " days",
             "every"};
 }
 
 Error bad_at() {
-    return {"bad_instant",
+    return {"bad_instant"_code,
             "`at` must be an instant such as 2027-01-01T06:00:00Z, or a local time in the zone such as "
             "2027-01-01T06:00:00, from the year 1970 to 2399",
             "at"};
@@ -81,7 +82,7 @@ Result<ScheduleTimes> ScheduleTimes::make(const TimesRule& rule, const FindZone&
             return ScheduleTimes(rule, *zone, *closed, *once);
         }
     }
-    return Error{"damaged_record", "a schedule's times are of no kind"};
+    return Error{"damaged_record"_code, "a schedule's times are of no kind"};
 }
 
 std::optional<DueMs> ScheduleTimes::next_of_rule(DueMs after_ms, DueMs from_ms) const {

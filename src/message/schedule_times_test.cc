@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "message/zone_cache.h"
 
@@ -83,7 +84,7 @@ TEST(ScheduleTimes, what_cannot_be_read_names_its_member) {
     const auto refused = [](const TimesRule& rule) {
         const Result<ScheduleTimes> times = ScheduleTimes::make(rule, &Zone::load);
         EXPECT_FALSE(times);
-        return std::pair(std::string(times.error().code), times.error().field);
+        return std::pair(std::string(name_of(times.error().code)), times.error().field);
     };
     using Refusal = std::pair<std::string, std::string>;
     EXPECT_EQ(refused(cron("0 24 * * *")), Refusal("bad_cron", "cron"));

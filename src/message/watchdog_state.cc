@@ -1,5 +1,6 @@
 #include "message/watchdog_state.h"
 
+#include "base/error_codes.h"
 #include "message/records/fields.h"
 #include "message/records/template_fields.h"
 
@@ -37,7 +38,7 @@ Result<WatchdogState> decode_watchdog(std::string_view bytes) {
     Result<WatchdogState> state = decode_revised<WatchdogState>(
         bytes, "a watchdog holds", [](auto& visit, auto& of) { watchdog_fields(visit, of); });
     if (state && state->revision != 0 && (state->rule.queue.empty() || state->rule.timeout_ms <= 0)) {
-        return Error{"damaged_record", "a watchdog has no queue or no timeout"};
+        return Error{"damaged_record"_code, "a watchdog has no queue or no timeout"};
     }
     return state;
 }

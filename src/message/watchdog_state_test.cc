@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::watchdog_state_test {
 namespace {
 
@@ -50,15 +52,15 @@ TEST(WatchdogState, truncated_or_unknown_bytes_are_refused) {
     const std::string bytes = encode_watchdog(sample());
     for (std::size_t size = 1; size < bytes.size(); ++size) {
         const Result<WatchdogState> read = decode_watchdog(std::string_view(bytes).substr(0, size));
-        EXPECT_EQ(read ? "damaged_record" : read.error().code, "damaged_record");
+        EXPECT_EQ(read ? "damaged_record"_code : read.error().code, "damaged_record"_code);
     }
-    EXPECT_EQ(decode_watchdog(bytes + std::string("\x7e\x01")).error().code, "newer_format");
+    EXPECT_EQ(decode_watchdog(bytes + std::string("\x7e\x01")).error().code, "newer_format"_code);
     WatchdogState nowhere = sample();
     nowhere.rule.queue.clear();
-    EXPECT_EQ(decode_watchdog(encode_watchdog(nowhere)).error().code, "damaged_record");
+    EXPECT_EQ(decode_watchdog(encode_watchdog(nowhere)).error().code, "damaged_record"_code);
     WatchdogState at_once = sample();
     at_once.rule.timeout_ms = 0;
-    EXPECT_EQ(decode_watchdog(encode_watchdog(at_once)).error().code, "damaged_record");
+    EXPECT_EQ(decode_watchdog(encode_watchdog(at_once)).error().code, "damaged_record"_code);
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -24,7 +26,7 @@ IpAddress first_of_block(const IpAddress& address, unsigned short bits) {
 }
 
 Error bad_block(std::string_view text, const std::string& why) {
-    return {"bad_address_block", "`" + std::string(text) + "` " + why, ""};
+    return {"bad_address_block"_code, "`" + std::string(text) + "` " + why, ""};
 }
 
 }  // namespace

@@ -6,13 +6,15 @@
 #include <boost/asio/ip/address.hpp>
 #include <poll.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 namespace asio = boost::asio;
 using asio::ip::tcp;
 
 Error bad_listen_address(std::string_view address) {
-    return {"bad_address",
+    return {"bad_address"_code,
             "\"" + std::string(address) +
                 "\" is not an address to listen on; write ADDRESS:PORT, such as 127.0.0.1:7420, [::1]:7420 or "
                 "0.0.0.0:7420.",
@@ -42,21 +44,21 @@ Result<tcp::endpoint> parse_listen_address(std::string_view address) {
 Error listen_error(std::string_view address, const boost::system::error_code& error) {
     const std::string where(address);
     if (error == asio::error::address_in_use) {
-        return {"port_in_use",
+        return {"port_in_use"_code,
                 "Cannot listen on " + where +
                     ": another program already does. Stop it, or choose another port (port 0 selects a free one).",
                 ""};
     }
     if (error == asio::error::access_denied) {
-        return {"forbidden",
+        return {"forbidden"_code,
                 "Cannot listen on " + where +
                     ": ports below 1024 need a privilege this process does not have. Choose a higher port.",
                 ""};
     }
     if (error == boost::system::errc::address_not_available) {
-        return {"bad_address", "Cannot listen on " + where + ": this machine has no such address.", ""};
+        return {"bad_address"_code, "Cannot listen on " + where + ": this machine has no such address.", ""};
     }
-    return {"io_error", "Cannot listen on " + where + ": " + error.message() + ".", ""};
+    return {"io_error"_code, "Cannot listen on " + where + ": " + error.message() + ".", ""};
 }
 
 Status check_listen_address(std::string_view address) {

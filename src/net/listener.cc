@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "net/listen_address.h"
 #include "net/unix_socket.h"
 
@@ -54,7 +55,7 @@ Result<std::shared_ptr<Listener>> Listener::bind_unix(asio::io_context& context,
     const std::string path = address.substr(kUnixPrefix.size());
     constexpr std::size_t kPathMax = sizeof(sockaddr_un::sun_path) - 1;
     if (path.empty() || path.size() > kPathMax) {
-        return Error{"bad_address",
+        return Error{"bad_address"_code,
                      "\"" + address + "\" is not a socket to listen on; write unix:PATH with a path of up to " +
                          std::to_string(kPathMax) + " bytes, such as unix:/run/duewheel/socket.",
                      ""};

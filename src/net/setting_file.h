@@ -12,7 +12,7 @@ namespace duewheel {
 
 // A file, as errors name it.
 struct SettingFile {
-    std::string_view code;
+    ErrorCode code;
     std::string_view setting;
     const std::string& path;
 

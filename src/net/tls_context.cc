@@ -13,6 +13,7 @@
 #include <openssl/x509.h>
 
 #include "base/c_pointer.h"
+#include "base/error_codes.h"
 #include "base/secret.h"
 #include "net/certificate_time.h"
 #include "net/setting_file.h"
@@ -167,8 +168,8 @@ void TlsContext::Free::operator()(SSL_CTX* context) const {
 
 Result<std::unique_ptr<TlsContext>> TlsContext::load(const TlsFiles& files, InstantMs now_ms) {
     ERR_clear_error();
-    const SettingFile certificate_setting{"bad_tls_certificate", "tls.certificate", files.certificate};
-    const SettingFile key_setting{"bad_tls_key", "tls.key", files.key};
+    const SettingFile certificate_setting{"bad_tls_certificate"_code, "tls.certificate", files.certificate};
+    const SettingFile key_setting{"bad_tls_key"_code, "tls.key", files.key};
     Result<ChainPtr> chain = read_certificates(certificate_setting);
     if (!chain) return std::move(chain).error();
     Result<KeyPtr> key = read_key(key_setting);
@@ -190,7 +191,7 @@ Result<std::unique_ptr<TlsContext>> TlsContext::load(const TlsFiles& files, Inst
         return certificate_setting.error("cannot be used: " + reason());
     }
     if (!files.client_ca.empty()) {
-        const SettingFile setting{"bad_tls_client_ca", "tls.client_ca", files.client_ca};
+        const SettingFile setting{"bad_tls_client_ca"_code, "tls.client_ca", files.client_ca};
         if (Status trusted = trust_clients(context, setting); !trusted) return std::move(trusted).error();
     }
     loaded->expires_ms_ = instant_ms(X509_get0_notAfter(own.get()));

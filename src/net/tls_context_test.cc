@@ -7,6 +7,7 @@
 #include <openssl/pem.h>
 #include <sys/stat.h>
 
+#include "base/error_codes.h"
 #include "net/tls_session.h"
 #include "shared/system_clock.h"
 #include "support/certificates.h"
@@ -33,7 +34,7 @@ class Files {
     std::string refusal(InstantMs now_ms = wall_now_ms()) const {
         const auto loaded = TlsContext::load(paths_, now_ms);
         if (loaded) return "";
-        std::string text = std::string(loaded.error().code) + ": " + loaded.error().message;
+        std::string text = std::string(name_of(loaded.error().code)) + ": " + loaded.error().message;
         for (auto at = text.find(directory_.path()); at != std::string::npos; at = text.find(directory_.path())) {
             text.erase(at, directory_.path().size() + 1);
         }

@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 bool close_to_others(int socket) {
@@ -19,13 +21,13 @@ bool close_to_others(int socket) {
 Status open_to_group(const std::string& path, gid_t group) {
     constexpr mode_t kMode = S_IRUSR | S_IWUSR | S_IRGRP | S_IWGRP;
     if (::lchown(path.c_str(), static_cast<uid_t>(-1), group) != 0) {
-        return Error{"forbidden_group",
+        return Error{"forbidden_group"_code,
                      "Cannot give the socket " + path + " to the group with number " + std::to_string(group) + ": " +
                          std::generic_category().message(errno) + ". Start the server as a member of this group.",
                      ""};
     }
     if (::fchmodat(AT_FDCWD, path.c_str(), kMode, AT_SYMLINK_NOFOLLOW) == 0) return {};
-    return Error{"io_error",
+    return Error{"io_error"_code,
                  "Cannot change the mode of the socket " + path + ": " + std::generic_category().message(errno) + ".",
                  ""};
 }

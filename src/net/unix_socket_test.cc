@@ -12,6 +12,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "support/temporary_directory.h"
 
 namespace duewheel::unix_socket_test {
@@ -65,7 +66,7 @@ TEST(UnixSocket, a_group_is_given_no_file_behind_a_link) {
     ASSERT_EQ(::symlink("/dev/null", link.c_str()), 0);
     const Status opened = open_to_group(link, ::getegid());
     ASSERT_FALSE(opened.ok());
-    EXPECT_EQ(opened.error().code, "io_error");
+    EXPECT_EQ(opened.error().code, "io_error"_code);
 }
 
 TEST(UnixSocket, its_client_is_known_by_the_user) {

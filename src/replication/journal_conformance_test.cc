@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "replication/trial_node_fixture.h"
 
 namespace duewheel {
@@ -119,7 +120,7 @@ TYPED_TEST(JournalConformance, a_full_disk_is_an_error_that_may_be_retried) {
     SimDisk& disk = this->carrier.disk();
     disk.set_capacity(disk.used_bytes() + 1'000);
     const Commit refused = this->log.next(this->random, this->carrier.local().room());
-    for (int i = 0; i < 3; ++i) EXPECT_EQ(this->carrier.journal().commit(refused).error().code, "no_space");
+    for (int i = 0; i < 3; ++i) EXPECT_EQ(this->carrier.journal().commit(refused).error().code, "no_space"_code);
     this->expect_all();
     disk.set_capacity(SimDisk::kDefaultCapacityBytes);
     this->commit(refused);
@@ -136,7 +137,7 @@ TYPED_TEST(JournalConformance, after_a_failed_write_or_sync_everything_is_refuse
         next.closes_segment = false;
         const Status failed = this->carrier.journal().commit(next);
         ASSERT_FALSE(failed.ok());
-        EXPECT_EQ(failed.error().code, "log_failed");
+        EXPECT_EQ(failed.error().code, "log_failed"_code);
         EXPECT_EQ(this->carrier.journal().commit(next).error().message, failed.error().message);
         EXPECT_EQ(this->carrier.local().totals(), this->log.totals());
         // What was not acknowledged may be there after the next start, or not.

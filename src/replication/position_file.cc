@@ -7,6 +7,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/error_codes.h"
 #include "base/read_file.h"
 #include "journal/segment_format.h"
 
@@ -42,7 +43,7 @@ void append(std::string& bytes, const ChainPosition& position) {
 Result<std::vector<ChainPosition>> PositionFile::read() const {
     std::vector<ChainPosition> positions;
     const Result<std::unique_ptr<File>> file = files_.open(path(), OpenMode::read);
-    if (!file && file.error().code == "not_found") return positions;
+    if (!file && file.error().code == "not_found"_code) return positions;
     if (!file) return file.error();
     const Result<std::string> bytes = read_file(**file);
     if (!bytes) return bytes.error();
@@ -70,7 +71,7 @@ Status PositionFile::add(const ChainPosition& position, std::uint64_t front_comm
 
 Status PositionFile::write(const std::string& bytes) {
     const std::string partial = path() + ".partial";
-    if (Status removed = files_.remove(partial); !removed && removed.error().code != "not_found") return removed;
+    if (Status removed = files_.remove(partial); !removed && removed.error().code != "not_found"_code) return removed;
     Result<std::unique_ptr<File>> file = files_.open(partial, OpenMode::create);
     if (!file) return std::move(file).error();
     Status done = (*file)->write_at(0, std::as_bytes(std::span(bytes)));
@@ -82,7 +83,7 @@ Status PositionFile::write(const std::string& bytes) {
 
 Status PositionFile::remove() {
     Status removed = files_.remove(path());
-    if (!removed && removed.error().code == "not_found") return {};
+    if (!removed && removed.error().code == "not_found"_code) return {};
     return removed ? files_.sync_directory(directory_) : removed;
 }
 

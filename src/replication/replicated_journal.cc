@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "journal/segment.h"
 
 namespace duewheel {
@@ -33,14 +34,14 @@ Status ReplicatedJournal::commit(const Commit& commit) {
     const std::lock_guard lock(mutex_);
     if (failed_) return *failed_;
     const Result<CommitPlace> place = local_.prepare(commit);
-    if (!place) return place.error().code == "no_space" ? place.error() : fail(place.error());
+    if (!place) return place.error().code == "no_space"_code ? place.error() : fail(place.error());
     // It is in the topic already if the disk was full after it had been sent.
     if (chain_.position().commit < commit.totals.commit) {
         if (Status sent = send_commit(commit, *place); !sent) return fail(sent.error());
         count([](ReplicationCounters& counters) { ++counters.commits; });
     }
     Status done = local_.commit(commit);
-    return done || done.error().code == "no_space" ? done : fail(done.error());
+    return done || done.error().code == "no_space"_code ? done : fail(done.error());
 }
 
 Status ReplicatedJournal::send_commit(const Commit& commit, const CommitPlace& place) {
@@ -72,7 +73,7 @@ Status ReplicatedJournal::send_commit(const Commit& commit, const CommitPlace& p
     // A start reads on from here, and finds the header of the segment first.
     const std::uint64_t front = local_.catalog().snapshot().front()->header().before.commit;
     Status written = position_.add(chain_.segment_position(), front);
-    return written || written.error().code == "no_space" ? Status() : written;
+    return written || written.error().code == "no_space"_code ? Status() : written;
 }
 
 Status ReplicatedJournal::beat() {
@@ -82,7 +83,7 @@ Status ReplicatedJournal::beat() {
 Status ReplicatedJournal::release() {
     Status sent = send_note(TopicRecordKind::release);
     const std::lock_guard lock(mutex_);
-    if (!failed_) failed_ = Error{"log_released", "the log was released to another node"};
+    if (!failed_) failed_ = Error{"log_released"_code, "the log was released to another node"};
     return sent;
 }
 
@@ -112,7 +113,7 @@ Result<ReplicatedJournal::Sent> ReplicatedJournal::send(const std::vector<std::s
             if (offsets) count([](ReplicationCounters& counters) { counters.is_waiting = false; });
             if (offsets && are_contiguous(*offsets, expected)) return Sent::as_expected;
             if (offsets && offsets->front() < expected) {
-                return Error{"log_went_back",
+                return Error{"log_went_back"_code,
                              "topic " + chain_.log().topic + ", partition " + std::to_string(chain_.log().shard) +
                                  ", ends at offset " + std::to_string(offsets->front()) + ", but acknowledged up to " +
                                  std::to_string(expected - 1) +
@@ -130,10 +131,11 @@ Result<ReplicatedJournal::Sent> ReplicatedJournal::send(const std::vector<std::s
             count([](ReplicationCounters& counters) { ++counters.appenders_recreated; });
             reason = offsets.error();
         }
-        if (reason.code == "unknown_topic") {
-            return Error{"log_went_back", "topic " + chain_.log().topic +
-                                              " is gone, and with it the log of the other nodes. The server stops; "
-                                              "its own log is complete"};
+        if (reason.code == "unknown_topic"_code) {
+            return Error{"log_went_back"_code,
+                         "topic " + chain_.log().topic +
+                             " is gone, and with it the log of the other nodes. The server stops; "
+                             "its own log is complete"};
         }
         count([&](ReplicationCounters& counters) {
             counters.is_waiting = true;
@@ -205,13 +207,13 @@ Status ReplicatedJournal::fail(Error error) {
 
 Error ReplicatedJournal::fenced() const {
     const std::string by = chain_.claim() ? " (" + chain_.claim()->url + ")" : "";
-    return {"log_fenced", "another node" + by + " has taken over shard " + std::to_string(chain_.log().shard) +
-                              ". The server stops; started again, it is a standby node"};
+    return {"log_fenced"_code, "another node" + by + " has taken over shard " + std::to_string(chain_.log().shard) +
+                                   ". The server stops; started again, it is a standby node"};
 }
 
 Error ReplicatedJournal::unavailable(const std::string& reason) const {
-    return {"log_unavailable", "topic " + chain_.log().topic + ", partition " + std::to_string(chain_.log().shard) +
-                                   ", cannot be written: " + reason};
+    return {"log_unavailable"_code, "topic " + chain_.log().topic + ", partition " +
+                                        std::to_string(chain_.log().shard) + ", cannot be written: " + reason};
 }
 
 }  // namespace duewheel

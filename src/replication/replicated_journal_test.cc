@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "replication/trial_node_fixture.h"
 
 namespace duewheel {
@@ -47,11 +48,11 @@ TEST_F(ReplicatedJournalTest, an_owner_that_was_replaced_is_fenced_at_its_next_c
     const Commit late = log_.next(random_, first_.local().room());
     const Status done = first_.owner().commit(late);
     ASSERT_FALSE(done.ok());
-    EXPECT_EQ(done.error().code, "log_fenced");
+    EXPECT_EQ(done.error().code, "log_fenced"_code);
     EXPECT_NE(done.error().message.find("http://node-2"), std::string::npos) << done.error().message;
     EXPECT_EQ(first_.local().totals(), log_.totals()) << "it wrote what does not count";
-    EXPECT_EQ(first_.owner().commit(late).error().code, "log_fenced");
-    EXPECT_EQ(first_.owner().beat().error().code, "log_fenced");
+    EXPECT_EQ(first_.owner().commit(late).error().code, "log_fenced"_code);
+    EXPECT_EQ(first_.owner().beat().error().code, "log_fenced"_code);
     // What it sent is in the topic, and does not count.
     commit(second_, 10);
     ASSERT_TRUE(first_.become_owner().ok());
@@ -62,7 +63,7 @@ TEST_F(ReplicatedJournalTest, a_beat_learns_of_the_new_owner_too) {
     ASSERT_TRUE(first_.become_owner().ok());
     ASSERT_TRUE(first_.owner().beat().ok());
     ASSERT_TRUE(second_.become_owner().ok());
-    EXPECT_EQ(first_.owner().beat().error().code, "log_fenced");
+    EXPECT_EQ(first_.owner().beat().error().code, "log_fenced"_code);
 }
 
 TEST_F(ReplicatedJournalTest, nothing_is_committed_after_a_release_and_the_standby_sees_it) {
@@ -70,7 +71,7 @@ TEST_F(ReplicatedJournalTest, nothing_is_committed_after_a_release_and_the_stand
     commit(first_, 3);
     ASSERT_TRUE(second_.stand_by().ok());
     ASSERT_TRUE(first_.owner().release().ok());
-    EXPECT_EQ(first_.owner().commit(log_.next(random_, first_.local().room())).error().code, "log_released");
+    EXPECT_EQ(first_.owner().commit(log_.next(random_, first_.local().room())).error().code, "log_released"_code);
     const Result<TopicCopy::Progress> read = second_.copy().follow(1'000);
     ASSERT_TRUE(read.ok());
     EXPECT_TRUE(read->is_released);
@@ -81,7 +82,7 @@ TEST_F(ReplicatedJournalTest, a_commit_that_died_between_topic_and_disk_is_there
     commit(first_, 10);
     const Commit next = log_.next(random_, first_.local().room());
     first_.disk().fail(DiskOperation::write);
-    EXPECT_EQ(first_.owner().commit(next).error().code, "log_failed");
+    EXPECT_EQ(first_.owner().commit(next).error().code, "log_failed"_code);
     first_.lose_power();
     log_.remember(next);
     ASSERT_TRUE(first_.become_owner().ok());
@@ -108,7 +109,7 @@ TEST_F(ReplicatedJournalTest, waits_for_brokers_until_the_process_ends) {
     ASSERT_TRUE(first_.become_owner().ok());
     kafka_.is_up = false;
     first_.waits_left = 20;
-    EXPECT_EQ(first_.owner().commit(log_.next(random_, first_.local().room())).error().code, "log_unavailable");
+    EXPECT_EQ(first_.owner().commit(log_.next(random_, first_.local().room())).error().code, "log_unavailable"_code);
     EXPECT_EQ(first_.waits_left, 0);
     EXPECT_EQ(first_.local().totals().commit, 0u);
 }
@@ -118,16 +119,16 @@ TEST_F(ReplicatedJournalTest, a_topic_that_lost_its_end_stops_a_standby_that_is_
     commit(first_, 20);
     ASSERT_TRUE(second_.stand_by().ok());
     kafka_.lose_tail(kTrialLog.topic, 0, static_cast<std::int64_t>(kafka_.committed(kTrialLog.topic).size()) - 3);
-    EXPECT_EQ(second_.become_owner().error().code, "log_went_back");
-    EXPECT_EQ(first_.owner().commit(log_.next(random_, first_.local().room())).error().code, "log_went_back");
+    EXPECT_EQ(second_.become_owner().error().code, "log_went_back"_code);
+    EXPECT_EQ(first_.owner().commit(log_.next(random_, first_.local().room())).error().code, "log_went_back"_code);
 }
 
 TEST_F(ReplicatedJournalTest, what_an_owner_adds_behind_a_lost_end_stops_the_standby) {
     ASSERT_TRUE(first_.become_owner().ok());
     commit(first_, 20);
     kafka_.lose_tail(kTrialLog.topic, 0, static_cast<std::int64_t>(kafka_.committed(kTrialLog.topic).size()) - 3);
-    EXPECT_EQ(first_.owner().commit(log_.next(random_, first_.local().room())).error().code, "log_went_back");
-    EXPECT_EQ(second_.become_owner().error().code, "damaged_topic");
+    EXPECT_EQ(first_.owner().commit(log_.next(random_, first_.local().room())).error().code, "log_went_back"_code);
+    EXPECT_EQ(second_.become_owner().error().code, "damaged_topic"_code);
 }
 
 TEST_F(ReplicatedJournalTest, a_probe_of_a_standby_shows_the_owner_and_changes_nothing) {
@@ -149,7 +150,7 @@ TEST_F(ReplicatedJournalTest, a_topic_that_was_deleted_stops_the_owner) {
     ASSERT_TRUE(first_.become_owner().ok());
     commit(first_, 5);
     kafka_.remove_topic(kTrialLog.topic);
-    EXPECT_EQ(first_.owner().commit(log_.next(random_, first_.local().room())).error().code, "log_went_back");
+    EXPECT_EQ(first_.owner().commit(log_.next(random_, first_.local().room())).error().code, "log_went_back"_code);
 }
 
 // The consumer does not read a partition any more that was missing once. The standby node then had no error and no
@@ -160,8 +161,8 @@ TEST_F(ReplicatedJournalTest, a_standby_reads_on_when_its_topic_is_found_again) 
     ASSERT_TRUE(second_.stand_by().ok());
     const std::vector<KafkaRecord> records = kafka_.committed(kTrialLog.topic);
     kafka_.remove_topic(kTrialLog.topic);
-    EXPECT_EQ(second_.copy().follow(1'000).error().code, "unknown_topic");
-    EXPECT_EQ(second_.copy().follow(1'000).error().code, "unknown_topic");
+    EXPECT_EQ(second_.copy().follow(1'000).error().code, "unknown_topic"_code);
+    EXPECT_EQ(second_.copy().follow(1'000).error().code, "unknown_topic"_code);
     kafka_.create_topic(kTrialLog.topic);
     for (const KafkaRecord& record : records) kafka_.append(record);
     commit(first_, 20);
@@ -176,14 +177,14 @@ TEST_F(ReplicatedJournalTest, a_topic_that_was_created_again_stops_a_standby) {
     commit(first_, 20);
     ASSERT_TRUE(second_.stand_by().ok());
     kafka_.remove_topic(kTrialLog.topic);
-    EXPECT_EQ(second_.copy().follow(1'000).error().code, "unknown_topic");
+    EXPECT_EQ(second_.copy().follow(1'000).error().code, "unknown_topic"_code);
     kafka_.create_topic(kTrialLog.topic);
     const Error error = second_.copy().explain(second_.copy().follow(1'000).error());
-    EXPECT_EQ(error.code, "log_went_back");
+    EXPECT_EQ(error.code, "log_went_back"_code);
     EXPECT_NE(error.message.find("the topic was created again"), std::string::npos) << error.message;
     EXPECT_NE(error.message.find("duewheel kafka reseed"), std::string::npos) << error.message;
     EXPECT_TRUE(kafka_.committed(kTrialLog.topic).empty());
-    EXPECT_EQ(second_.take_over().error().code, "log_went_back");
+    EXPECT_EQ(second_.take_over().error().code, "log_went_back"_code);
 }
 
 // The claim made the topic one that had records, which `duewheel kafka reseed` refuses.
@@ -194,7 +195,7 @@ TEST_F(ReplicatedJournalTest, a_log_that_a_new_topic_lacks_is_refused_and_nothin
     kafka_.remove_topic(kTrialLog.topic);
     kafka_.create_topic(kTrialLog.topic);
     const Error error = first_.become_owner().error();
-    EXPECT_EQ(error.code, "log_went_back");
+    EXPECT_EQ(error.code, "log_went_back"_code);
     EXPECT_NE(error.message.find("the topic is new, or was deleted"), std::string::npos) << error.message;
     EXPECT_TRUE(kafka_.committed(kTrialLog.topic).empty());
 }
@@ -215,7 +216,7 @@ TEST_F(ReplicatedJournalTest, a_node_whose_commits_the_topic_has_otherwise_is_re
         ASSERT_TRUE(second_.owner().commit(next).ok());
     }
     const Status done = first_.become_owner();
-    EXPECT_EQ(done.error().code, "log_forked") << done.error().message;
+    EXPECT_EQ(done.error().code, "log_forked"_code) << done.error().message;
 }
 
 TEST_F(ReplicatedJournalTest, a_full_disk_is_waited_out_and_the_commit_sent_once) {
@@ -227,7 +228,7 @@ TEST_F(ReplicatedJournalTest, a_full_disk_is_waited_out_and_the_commit_sent_once
     first_.disk().set_capacity(first_.disk().used_bytes());
     const Commit next = log_.next(random_, first_.local().room());
     const auto records = kafka_.committed(kTrialLog.topic).size();
-    EXPECT_EQ(first_.owner().commit(next).error().code, "no_space");
+    EXPECT_EQ(first_.owner().commit(next).error().code, "no_space"_code);
     EXPECT_EQ(kafka_.committed(kTrialLog.topic).size(), records) << "sent, though the disk has no space for it";
     first_.disk().set_capacity(SimDisk::kDefaultCapacityBytes);
     ASSERT_TRUE(first_.owner().commit(next).ok());
@@ -242,7 +243,8 @@ TEST_F(ReplicatedJournalTest, two_new_nodes_that_claim_at_once_agree_on_one_log)
     ASSERT_TRUE(second_.stand_by().ok());
     ASSERT_TRUE(first_.take_over().ok());
     ASSERT_TRUE(second_.take_over().ok());
-    EXPECT_EQ(first_.owner().commit(TrialLog(4, 700).next(random_, first_.local().room())).error().code, "log_fenced");
+    EXPECT_EQ(first_.owner().commit(TrialLog(4, 700).next(random_, first_.local().room())).error().code,
+              "log_fenced"_code);
     commit(second_, 30);
     ASSERT_TRUE(first_.become_owner().ok()) << "its own log was empty";
     EXPECT_EQ(log_.compare(first_.local()), "");
@@ -298,7 +300,7 @@ TEST_F(ReplicatedJournalTest, a_copy_that_is_too_old_is_refused) {
         if (is_segment) last_segment = record.offset;
     }
     ASSERT_TRUE(kafka_.delete_before(kTrialLog.topic, 0, last_segment, 1'000).ok());
-    EXPECT_EQ(second_.become_owner().error().code, "copy_too_old");
+    EXPECT_EQ(second_.become_owner().error().code, "copy_too_old"_code);
 }
 
 // Its commits have the same numbers, so that only the last one showed that the log is another one.
@@ -313,7 +315,7 @@ TEST_F(ReplicatedJournalTest, the_directory_of_another_log_is_refused) {
     ASSERT_TRUE(second_.owner().commit(others.next(random_, second_.local().room())).ok());
     const Status refused = first_.stand_by();
     ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code, "log_forked");
+    EXPECT_EQ(refused.error().code, "log_forked"_code);
     EXPECT_NE(refused.error().message.find("kafka.cluster"), std::string::npos) << refused.error().message;
 }
 

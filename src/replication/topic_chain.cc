@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 TopicChain::TopicChain(TopicLog log) : log_(std::move(log)), cluster_(hash_of_cluster(log_.cluster)) {}
@@ -14,7 +16,7 @@ TopicChain::TopicChain(TopicLog log, const ChainPosition& from)
 Result<TopicChain::Step> TopicChain::take(const KafkaRecord& record) {
     reading_ = record.offset;
     Result<TopicRecord> decoded =
-        record.value ? decode_topic_record(*record.value) : Error{"damaged_topic", "it has no value"};
+        record.value ? decode_topic_record(*record.value) : Error{"damaged_topic"_code, "it has no value"};
     if (!decoded) return Error{decoded.error().code, damaged(decoded.error().message).message};
     const TopicRecordHead& head = decoded->head;
     if (head.cluster != cluster_ || head.shard != log_.shard) {
@@ -131,9 +133,10 @@ TopicChain::Step TopicChain::ignore() {
 }
 
 Error TopicChain::damaged(const std::string& what) const {
-    return {"damaged_topic", "the log in topic " + log_.topic + ", partition " + std::to_string(log_.shard) +
-                                 ", is damaged at offset " + std::to_string(reading_) + ": " + what +
-                                 ". Nothing was changed. Stop the other nodes of this shard and look at the topic"};
+    return {"damaged_topic"_code,
+            "the log in topic " + log_.topic + ", partition " + std::to_string(log_.shard) + ", is damaged at offset " +
+                std::to_string(reading_) + ": " + what +
+                ". Nothing was changed. Stop the other nodes of this shard and look at the topic"};
 }
 
 }  // namespace duewheel

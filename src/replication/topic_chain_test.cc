@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "replication/trial_node_fixture.h"
 
 namespace duewheel {
@@ -107,7 +108,7 @@ TEST_F(TopicChainTest, a_missing_commit_stops) {
     TopicChain chain(kTrialLog);
     const Status taken = take_all(chain);
     ASSERT_FALSE(taken.ok());
-    EXPECT_EQ(taken.error().code, "damaged_topic");
+    EXPECT_EQ(taken.error().code, "damaged_topic"_code);
     EXPECT_NE(taken.error().message.find("offset 9"), std::string::npos) << taken.error().message;
 }
 
@@ -122,7 +123,7 @@ TEST_F(TopicChainTest, a_changed_commit_with_a_right_checksum_stops) {
     TopicChain chain(kTrialLog);
     const Status taken = take_all(chain);
     ASSERT_FALSE(taken.ok());
-    EXPECT_EQ(taken.error().code, "damaged_topic");
+    EXPECT_EQ(taken.error().code, "damaged_topic"_code);
 }
 
 TEST_F(TopicChainTest, the_topic_of_another_cluster_stops) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "journal/recovery.h"
 #include "journal/segment.h"
 
@@ -29,10 +30,10 @@ class Comparison {
         const Result<FoundLog> found = find_log_in_use(files, directory);
         if (!found) return found.error();
         if (found->segments.empty())
-            return Error{"not_found", "there is no log in " + directory + ": it contains no segment (seg-*)"};
+            return Error{"not_found"_code, "there is no log in " + directory + ": it contains no segment (seg-*)"};
         for (const std::shared_ptr<SegmentFile>& segment : found->segments) {
             Result<std::unique_ptr<File>> file = files.open(segment->path(), OpenMode::read);
-            if (!file && file.error().code == "not_found") continue;  // removed meanwhile
+            if (!file && file.error().code == "not_found"_code) continue;  // removed meanwhile
             if (!file) return std::move(file).error();
             segments_[segment->header().number] = {segment->header(), segment->path(), *std::move(file)};
         }
@@ -124,7 +125,7 @@ Result<TopicComparison> compare_with_topic(FileSystem& files, const std::string&
     while (std::max(chain.position().next_offset, offsets->low) < offsets->high && !comparison.is_different()) {
         const Result<std::vector<KafkaRecord>> records = (*consumer)->poll(kComparedRecords, timeout_ms);
         if (!records) return records.error();
-        if (records->empty()) return Error{"kafka_unavailable", "topic " + log.topic + " cannot be read"};
+        if (records->empty()) return Error{"kafka_unavailable"_code, "topic " + log.topic + " cannot be read"};
         for (const KafkaRecord& record : *records) {
             const Result<TopicChain::Step> step = chain.take(record);
             if (!step) return step.error();

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -54,7 +56,7 @@ Result<std::unique_ptr<TopicCopy>> TopicCopy::open(FileSystem& files, KafkaClust
 Status TopicCopy::open_local() {
     const std::string directory = options_.directory + "/journal";
     const Result<std::vector<std::string>> names = files_.list(directory);
-    if (!names && names.error().code != "not_found") return names.error();
+    if (!names && names.error().code != "not_found"_code) return names.error();
     const bool has_segment = names && std::any_of(names->begin(), names->end(), [](const std::string& name) {
                                  return sequence_of_segment_name(name) != 0;
                              });
@@ -74,7 +76,7 @@ Result<TopicCopy::Progress> TopicCopy::follow(std::int64_t timeout_ms) {
     if (!records) {
         // After an error of the partition the consumer has ended to read it.
         is_assigned_ = is_assigned_ && records.error().field.empty();
-        if (records.error().code != "position_trimmed") return records.error();
+        if (records.error().code != "position_trimmed"_code) return records.error();
         return start_again(too_old("offset " + std::to_string(chain_.position().next_offset)));
     }
     Progress progress{.records = records->size()};
@@ -86,7 +88,7 @@ Result<TopicCopy::Progress> TopicCopy::follow(std::int64_t timeout_ms) {
         }
         if (!step) return step.error();
         if (Status applied = apply(*step); !applied) {
-            if (applied.error().code == "copy_too_old") return start_again(std::move(applied).error());
+            if (applied.error().code == "copy_too_old"_code) return start_again(std::move(applied).error());
             return std::move(applied).error();
         }
         if (*step == TopicChain::Step::ignored) continue;
@@ -137,7 +139,7 @@ Status TopicCopy::apply(TopicChain::Step step) {
     if (step == TopicChain::Step::segment) return begin_segment();
     if (step != TopicChain::Step::committed) return {};
     const Commit& commit = chain_.committed();
-    if (!local_) return Error{"copy_too_old", "the topic begins in the middle of a segment"};
+    if (!local_) return Error{"copy_too_old"_code, "the topic begins in the middle of a segment"};
     if (commit.totals.commit > local_commit()) return local_->commit(commit);
     return commit.totals.commit == local_commit() ? check_same(chain_.position().link) : Status();
 }
@@ -170,7 +172,7 @@ Status TopicCopy::begin_segment() {
     }
     const std::uint64_t front = local_->catalog().snapshot().front()->header().before.commit;
     Status written = position_.add(chain_.segment_position(), front);
-    return written || written.error().code == "no_space" ? Status() : written;
+    return written || written.error().code == "no_space"_code ? Status() : written;
 }
 
 // Whether the last commit of the local log has this link.
@@ -224,7 +226,7 @@ Result<TopicCopy::Progress> TopicCopy::read_to(std::int64_t offset, std::int64_t
     while (chain_.position().next_offset <= offset) {
         const Result<Progress> progress = follow(timeout_ms);
         if (!progress) return progress.error();
-        if (progress->records == 0) return Error{"kafka_unavailable", "the own record cannot be read"};
+        if (progress->records == 0) return Error{"kafka_unavailable"_code, "the own record cannot be read"};
         all.records += progress->records;
         if (!progress->is_alive) continue;
         all.is_alive = true;
@@ -250,7 +252,7 @@ Result<TopicChain> TopicCopy::claim(std::uint64_t node, const std::string& url, 
     if (!offset) return offset.error();
     if (const Result<Progress> read = read_to(*offset, timeout_ms); !read) return read.error();
     if (chain_.position().epoch != *offset) {
-        return Error{"log_fenced", "another node claimed the log at the same time"};
+        return Error{"log_fenced"_code, "another node claimed the log at the same time"};
     }
     if (local_commit() > chain_.position().commit) {
         return went_back("has commits up to " + std::to_string(chain_.position().commit) + ", and " +
@@ -262,31 +264,32 @@ Result<TopicChain> TopicCopy::claim(std::uint64_t node, const std::string& url, 
 }
 
 Error TopicCopy::too_old(const std::string& lacked) const {
-    return {"copy_too_old", "the local log ends at commit " + std::to_string(local_commit()) + ", and topic " +
-                                options_.log.topic + " no longer has " + lacked +
-                                ", which follows it: the owner has removed it since. Move " + options_.directory +
-                                " away; the next start copies the log from the topic"};
+    return {"copy_too_old"_code, "the local log ends at commit " + std::to_string(local_commit()) + ", and topic " +
+                                     options_.log.topic + " no longer has " + lacked +
+                                     ", which follows it: the owner has removed it since. Move " + options_.directory +
+                                     " away; the next start copies the log from the topic"};
 }
 
 Error TopicCopy::went_back(const std::string& how) const {
-    return {"log_went_back", "topic " + options_.log.topic + ", partition " + std::to_string(options_.log.shard) +
-                                 ", " + how +
-                                 ". Stop all nodes of this shard, keep their directories, and rebuild the topic from "
-                                 "the one with the newest log: `duewheel kafka reseed --data DIR`"};
+    return {"log_went_back"_code,
+            "topic " + options_.log.topic + ", partition " + std::to_string(options_.log.shard) + ", " + how +
+                ". Stop all nodes of this shard, keep their directories, and rebuild the topic from "
+                "the one with the newest log: `duewheel kafka reseed --data DIR`"};
 }
 
 Error TopicCopy::other_log() const {
-    return {"log_forked", "the log in " + options_.directory + " is another one than that in topic " +
-                              options_.log.topic +
-                              ": the directory or kafka.cluster is not that of this node. Correct it, or move the "
-                              "directory away; the next start copies the log from the topic"};
+    return {"log_forked"_code, "the log in " + options_.directory + " is another one than that in topic " +
+                                   options_.log.topic +
+                                   ": the directory or kafka.cluster is not that of this node. Correct it, or move the "
+                                   "directory away; the next start copies the log from the topic"};
 }
 
 Error TopicCopy::forked() const {
-    return {"log_forked", "commit " + std::to_string(local_commit()) + " of the local log in " + options_.directory +
-                              " is another one than that in topic " + options_.log.topic +
-                              ": this node was owner while the topic lost its records. Move the directory away; the "
-                              "next start copies the log from the topic"};
+    return {"log_forked"_code,
+            "commit " + std::to_string(local_commit()) + " of the local log in " + options_.directory +
+                " is another one than that in topic " + options_.log.topic +
+                ": this node was owner while the topic lost its records. Move the directory away; the "
+                "next start copies the log from the topic"};
 }
 
 }  // namespace duewheel

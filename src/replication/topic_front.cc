@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "replication/topic_record.h"
 
 namespace duewheel {
@@ -38,7 +39,8 @@ Status TopicFront::check_record(const SegmentHeader& oldest, std::int64_t offset
         consumer_.reset();
         return records ? ended : Status(records.error());
     }
-    if (records->empty()) return Error{"kafka_unavailable", "the front of topic " + log_.topic + " cannot be read"};
+    if (records->empty())
+        return Error{"kafka_unavailable"_code, "the front of topic " + log_.topic + " cannot be read"};
     const KafkaRecord& read = records->front();
     const std::string bytes = read.value.value_or("");  // outlives the record, whose payload is a view
     const Result<TopicRecord> record = decode_topic_record(bytes);
@@ -46,9 +48,10 @@ Status TopicFront::check_record(const SegmentHeader& oldest, std::int64_t offset
         const Result<SegmentHeader> header = decode_segment_header(record->payload);
         if (header && *header == oldest) return {};
     }
-    return Error{"damaged_topic", "the log in topic " + log_.topic + ", partition " + std::to_string(log_.shard) +
-                                      ", does not have the oldest local segment at offset " + std::to_string(offset) +
-                                      ": nothing was deleted. Check it with `duewheel kafka verify`"};
+    return Error{"damaged_topic"_code, "the log in topic " + log_.topic + ", partition " + std::to_string(log_.shard) +
+                                           ", does not have the oldest local segment at offset " +
+                                           std::to_string(offset) +
+                                           ": nothing was deleted. Check it with `duewheel kafka verify`"};
 }
 
 }  // namespace duewheel

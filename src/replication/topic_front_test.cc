@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "replication/trial_node_fixture.h"
 
 namespace duewheel {
@@ -93,7 +94,7 @@ TEST_F(TopicFrontTest, a_deletion_that_timed_out_is_repeated_unless_it_took_plac
     for (const auto& [fault, deletions] :
          {std::pair(KafkaFault::unreachable, 1), std::pair(KafkaFault::lost_answer, 0)}) {
         count_calls(fault);
-        EXPECT_EQ(front.advance_to(oldest(first_), kTimeoutMs).error().code, "kafka_unavailable");
+        EXPECT_EQ(front.advance_to(oldest(first_), kTimeoutMs).error().code, "kafka_unavailable"_code);
         count_calls();
         const std::int64_t begins = front.advance_to(oldest(first_), kTimeoutMs).value();
         EXPECT_EQ(begins, begins_at());
@@ -132,7 +133,7 @@ TEST_F(TopicFrontTest, nothing_is_deleted_where_the_topic_has_another_record) {
     PositionFile positions(first_.disk(), "/data");
     ASSERT_TRUE(positions.remove().ok());
     ASSERT_TRUE(positions.add(wrong, 0).ok());
-    EXPECT_EQ(front_of(first_).advance_to(oldest(first_), kTimeoutMs).error().code, "damaged_topic");
+    EXPECT_EQ(front_of(first_).advance_to(oldest(first_), kTimeoutMs).error().code, "damaged_topic"_code);
     EXPECT_EQ(begins_at(), 0);
     ASSERT_TRUE(positions.remove().ok());
     EXPECT_EQ(front_of(first_).advance_to(oldest(first_), kTimeoutMs).value(), 0) << "the position is not known";
@@ -146,10 +147,10 @@ TEST_F(TopicFrontTest, a_standby_that_reads_what_is_deleted_stops_by_name) {
     ASSERT_TRUE(front_of(first_).advance_to(oldest(first_), kTimeoutMs).ok());
     const Status behind = second_.catch_up();
     ASSERT_FALSE(behind.ok());
-    EXPECT_EQ(behind.error().code, "copy_too_old");
+    EXPECT_EQ(behind.error().code, "copy_too_old"_code);
     const Status again = second_.stand_by();
     ASSERT_FALSE(again.ok());
-    EXPECT_EQ(again.error().code, "copy_too_old");
+    EXPECT_EQ(again.error().code, "copy_too_old"_code);
 }
 
 // A node that was added while the owner cleaned its log stopped with `copy_too_old`, though it had nothing to lose.

@@ -8,6 +8,8 @@
 
 #include <xxhash.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -32,7 +34,7 @@ T take_integer(std::string_view& bytes) {
 }
 
 Error damaged(std::string what) {
-    return {"damaged_topic", std::move(what)};
+    return {"damaged_topic"_code, std::move(what)};
 }
 
 }  // namespace
@@ -67,7 +69,7 @@ Result<TopicRecord> decode_topic_record(std::string_view bytes) {
     bytes.remove_prefix(kMagic.size());
     if (take_integer<std::uint64_t>(bytes) != checksum) return damaged("it does not match its checksum");
     const auto version = take_integer<std::uint16_t>(bytes);
-    if (version > kVersion) return Error{"newer_format", "it was written by a newer version"};
+    if (version > kVersion) return Error{"newer_format"_code, "it was written by a newer version"};
     TopicRecord record;
     TopicRecordHead& head = record.head;
     head.kind = take_integer<TopicRecordKind>(bytes);

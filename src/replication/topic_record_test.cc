@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -32,7 +34,7 @@ TEST(TopicRecord, a_changed_bit_or_a_missing_byte_is_damage) {
         changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ (1 << bit % 8));
         const Result<TopicRecord> record = decode_topic_record(changed);
         ASSERT_FALSE(record.ok()) << bit;
-        EXPECT_EQ(record.error().code, "damaged_topic") << bit;
+        EXPECT_EQ(record.error().code, "damaged_topic"_code) << bit;
     }
     for (std::size_t size = 0; size < whole.size(); ++size) {
         EXPECT_FALSE(decode_topic_record(std::string_view(whole).substr(0, size)).ok()) << size;

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "journal/recovery.h"
 #include "journal/segment.h"
 #include "replication/position_file.h"
@@ -58,11 +59,12 @@ class Seeding {
     }
 
     static Error not_empty(const TopicLog& log) {
-        return {"topic_not_empty", "topic " + log.topic + ", partition " + std::to_string(log.shard) +
-                                       ", has or had records, so a node may have acknowledged messages that this "
-                                       "directory lacks. Stop all nodes, and keep the data directory of each. If this "
-                                       "one has the newest log, delete the topic, create it again with `duewheel kafka "
-                                       "create-topics --log`, and run this command again"};
+        return {"topic_not_empty"_code,
+                "topic " + log.topic + ", partition " + std::to_string(log.shard) +
+                    ", has or had records, so a node may have acknowledged messages that this "
+                    "directory lacks. Stop all nodes, and keep the data directory of each. If this "
+                    "one has the newest log, delete the topic, create it again with `duewheel kafka "
+                    "create-topics --log`, and run this command again"};
     }
 
   private:
@@ -100,7 +102,7 @@ Result<TopicSeed> seed_topic(FileSystem& files, const std::string& directory, Ka
     const Result<FoundLog> found = find_log(files, directory + "/journal");
     if (!found) return found.error();
     if (found->segments.empty())
-        return Error{"not_found", "there is no log in " + directory + ": it contains no segment (seg-*)"};
+        return Error{"not_found"_code, "there is no log in " + directory + ": it contains no segment (seg-*)"};
     const auto partition = static_cast<std::int32_t>(log.shard);
     Result<std::unique_ptr<KafkaConsumer>> consumer = cluster.open_consumer();
     if (!consumer) return std::move(consumer).error();

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "replication/topic_comparison.h"
 #include "replication/trial_node_fixture.h"
 
@@ -74,10 +75,10 @@ TEST_F(TopicSeedTest, a_log_without_its_front_is_written_as_it_is) {
 TEST_F(TopicSeedTest, a_topic_with_records_is_refused_and_stays_as_it_is) {
     first_.end();
     const auto before = kafka_.committed(kTrialLog.topic).size();
-    EXPECT_EQ(seed(first_).error().code, "topic_not_empty");
+    EXPECT_EQ(seed(first_).error().code, "topic_not_empty"_code);
     // Records that were deleted count: the topic is not the new one that it seems to be.
     ASSERT_TRUE(kafka_.delete_before(kTrialLog.topic, 0, static_cast<std::int64_t>(before), 1'000).ok());
-    EXPECT_EQ(seed(first_).error().code, "topic_not_empty");
+    EXPECT_EQ(seed(first_).error().code, "topic_not_empty"_code);
     EXPECT_TRUE(kafka_.committed(kTrialLog.topic).empty());
 }
 
@@ -95,7 +96,7 @@ TEST_F(TopicSeedTest, another_writer_at_the_same_time_ends_it) {
         }
         return KafkaFault::none;
     };
-    EXPECT_EQ(seed(first_).error().code, "topic_not_empty");
+    EXPECT_EQ(seed(first_).error().code, "topic_not_empty"_code);
 }
 
 TEST_F(TopicSeedTest, a_damaged_log_is_not_written) {
@@ -103,7 +104,7 @@ TEST_F(TopicSeedTest, a_damaged_log_is_not_written) {
     first_.disk().flip(std::string(kDirectory) + "/" + segments_on(first_.disk())[2], kSegmentHeaderBytes + 700);
     kafka_.remove_topic(kTrialLog.topic);
     kafka_.create_topic(kTrialLog.topic);
-    EXPECT_EQ(seed(first_).error().code, "damaged_log");
+    EXPECT_EQ(seed(first_).error().code, "damaged_log"_code);
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "base/status.h"
 
 namespace duewheel {
@@ -65,9 +66,9 @@ struct Field {
     // The range of a count, a duration (ms) or a decimal (thousandths), both ends included; the bytes of a text.
     std::int64_t min = 0;
     std::int64_t max = kNoFieldMax;
-    std::string_view limit{};        // the setting of the server whose value is the maximum
-    std::string_view when_absent{};  // "no limit": what its absence means; of one that is required, what to give
-    std::string_view code = "out_of_range";  // of the error for a value outside of the range
+    std::string_view limit{};              // the setting of the server whose value is the maximum
+    std::string_view when_absent{};        // "no limit": what its absence means; of one that is required, what to give
+    ErrorCode code = "out_of_range"_code;  // of the error for a value outside of the range
     std::span<const std::string_view> words{};
     bool is_required = false;
     bool is_answer = false;      // of a resource that is only shown, and written by its own code

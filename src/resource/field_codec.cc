@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "message/records/fields.h"
 
 namespace duewheel {
@@ -135,7 +136,7 @@ Status read_field_bytes(const FieldTable& table, std::string_view bytes, void* r
     if (!inner) return inner;
     if (Status known = from.end(table.holder()); !known) return known;
     if (!from.damaged() && table.is_sound(resource)) return {};
-    return Error{"damaged_record", std::string(table.holder()) + " fields that cannot be read"};
+    return Error{"damaged_record"_code, std::string(table.holder()) + " fields that cannot be read"};
 }
 
 }  // namespace duewheel

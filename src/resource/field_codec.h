@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/error_codes.h"
 #include "base/status.h"
 #include "resource/field.h"
 
@@ -38,7 +39,7 @@ template <class Resource>
 Result<Resource> decode_revised_fields(std::string_view bytes) {
     Result<Resource> resource = decode_fields<Resource>(bytes);
     if (!resource || (resource->revision == 0) == bytes.empty()) return resource;
-    return Error{"damaged_record", std::string(fields_of<Resource>().holder()) + " fields that cannot be read"};
+    return Error{"damaged_record"_code, std::string(fields_of<Resource>().holder()) + " fields that cannot be read"};
 }
 
 }  // namespace duewheel

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "resource/field_codec.h"
 #include "resource/lamp_fixture.h"
 
@@ -21,11 +22,12 @@ TEST(FieldCodec, returns_what_was_written) {
 }
 
 TEST(FieldCodec, refuses_what_the_table_does_not_have) {
-    EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x12\x01")).error().code, "newer_format") << "field 9";
-    EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x0e\x02")).error().code, "damaged_record") << "a third colour";
-    EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x0a\x00", 2)).error().code, "damaged_record")
+    EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x12\x01")).error().code, "newer_format"_code) << "field 9";
+    EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x0e\x02")).error().code, "damaged_record"_code)
+        << "a third colour";
+    EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x0a\x00", 2)).error().code, "damaged_record"_code)
         << "a socket below 0";
-    EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x06\x01\x04\x01")).error().code, "damaged_record")
+    EXPECT_EQ(decode_fields<Lamp>(std::string_view("\x06\x01\x04\x01")).error().code, "damaged_record"_code)
         << "out of order";
 }
 
@@ -34,7 +36,7 @@ TEST(FieldCodec, writes_nothing_for_a_resource_without_a_revision) {
     EXPECT_EQ(decode_revised_fields<Lamp>(encode_revised_fields(lamp)).value(), lamp);
     lamp.revision = 0;
     EXPECT_TRUE(encode_revised_fields(lamp).empty());
-    EXPECT_EQ(decode_revised_fields<Lamp>(encode_fields(lamp)).error().code, "damaged_record");
+    EXPECT_EQ(decode_revised_fields<Lamp>(encode_fields(lamp)).error().code, "damaged_record"_code);
 }
 
 TEST(FieldTable, lists_the_members_of_each_group_with_both_names_of_a_duration) {
@@ -56,7 +58,7 @@ TEST(FieldTable, checks_ranges) {
     lamp.watts = 101;
     const Status refused = check_ranges(fields_of<Lamp>(), &lamp, none);
     ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code, "out_of_range");
+    EXPECT_EQ(refused.error().code, "out_of_range"_code);
     EXPECT_EQ(refused.error().message, "`power.watts` must be from 1 to 100");
     EXPECT_EQ(refused.error().field, "power.watts");
 }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/ascii_name.h"
+#include "base/error_codes.h"
 
 namespace duewheel {
 namespace {
@@ -32,7 +33,7 @@ constexpr Field kRows[] = {
         {.page =
              "`exactly_once`, the default: in transactions. `at_least_once`: without transactions, which is faster; "
              "after a crash a message may be sent again",
-         .code = "bad_kafka_target"}),
+         .code = "bad_kafka_target"_code}),
 };
 
 bool is_sound(const void* resource) {

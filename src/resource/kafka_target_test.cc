@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "resource/field_codec.h"
 
 namespace duewheel::kafka_target_test {
@@ -33,19 +34,22 @@ TEST(KafkaTarget, has_a_topic_name_that_kafka_accepts) {
 }
 
 TEST(KafkaTarget, that_makes_no_sense_is_damage) {
-    EXPECT_EQ(decode_fields<KafkaTarget>("").error().code, "damaged_record");
-    EXPECT_EQ(decode_fields<KafkaTarget>(encode_fields(KafkaTarget{.topic = "a/b"})).error().code, "damaged_record");
+    EXPECT_EQ(decode_fields<KafkaTarget>("").error().code, "damaged_record"_code);
+    EXPECT_EQ(decode_fields<KafkaTarget>(encode_fields(KafkaTarget{.topic = "a/b"})).error().code,
+              "damaged_record"_code);
     EXPECT_EQ(decode_fields<KafkaTarget>(encode_fields(KafkaTarget{.topic = "a", .key = std::string(1025, 'k')}))
                   .error()
                   .code,
-              "damaged_record");
+              "damaged_record"_code);
     const std::string bytes = encode_fields(KafkaTarget{.topic = "a"});
     const std::string partition_tag = "\x06";  // 3 << 1
     EXPECT_EQ(decode_fields<KafkaTarget>(bytes + partition_tag + "\x01")->partition, 0);
-    EXPECT_EQ(decode_fields<KafkaTarget>(bytes + partition_tag + std::string(1, '\0')).error().code, "damaged_record");
-    EXPECT_EQ(decode_fields<KafkaTarget>(bytes + partition_tag + "\x81\x80\x80\x80\x08").error().code, "damaged_record")
+    EXPECT_EQ(decode_fields<KafkaTarget>(bytes + partition_tag + std::string(1, '\0')).error().code,
+              "damaged_record"_code);
+    EXPECT_EQ(decode_fields<KafkaTarget>(bytes + partition_tag + "\x81\x80\x80\x80\x08").error().code,
+              "damaged_record"_code)
         << "the partition 2^31";
-    EXPECT_EQ(decode_fields<KafkaTarget>(bytes + "\xc8\x01\x05").error().code, "newer_format");
+    EXPECT_EQ(decode_fields<KafkaTarget>(bytes + "\xc8\x01\x05").error().code, "newer_format"_code);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "message/records/fields.h"
 
 namespace duewheel::namespace_settings_test {
@@ -25,12 +26,12 @@ TEST(NamespaceSettings, is_empty_without_a_revision) {
 TEST(NamespaceSettings, a_limit_that_is_not_known_or_cut_bytes_are_refused) {
     std::string newer = encode_namespace_settings(NamespaceSettings{1});
     FieldWriter(newer).number(99, 1);
-    EXPECT_EQ(decode_namespace_settings(newer).error().code, "newer_format");
+    EXPECT_EQ(decode_namespace_settings(newer).error().code, "newer_format"_code);
     const std::string whole = encode_namespace_settings({1, 1'000, 0, 0, 0, 0});
-    EXPECT_EQ(decode_namespace_settings(whole.substr(0, whole.size() - 1)).error().code, "damaged_record");
+    EXPECT_EQ(decode_namespace_settings(whole.substr(0, whole.size() - 1)).error().code, "damaged_record"_code);
     std::string without_revision;
     FieldWriter(without_revision).number(2, 5);
-    EXPECT_EQ(decode_namespace_settings(without_revision).error().code, "damaged_record");
+    EXPECT_EQ(decode_namespace_settings(without_revision).error().code, "damaged_record"_code);
 }
 
 }  // namespace

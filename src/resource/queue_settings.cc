@@ -1,5 +1,6 @@
 #include "resource/queue_settings.h"
 
+#include "base/error_codes.h"
 #include "resource/field_codec.h"
 #include "resource/retry_fields.h"
 
@@ -25,7 +26,7 @@ constexpr Field kRows[] = {
         {.page = "the duration of a lease whose call does not give one: 1 s to 12 h, `\"30s\"` by default",
          .min = 1,
          .when_absent = "the server's default",
-         .code = "lease_too_short"}),
+         .code = "lease_too_short"_code}),
     object<&QueueSettings::retry>(5, "retry", "How often and when failed messages are tried again",
                                   {.page = "the [retry rule](#retries-and-dead-letters) of its messages, or parts of "
                                            "it; the rest comes from the server's own rule"}),

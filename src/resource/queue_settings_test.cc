@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "message/queue_counts.h"
 #include "message/records/subject.h"
 #include "message/totals.h"
@@ -42,7 +43,7 @@ TEST(QueueSettings, have_up_to_one_target) {
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(*read, settings);
     settings.webhook = WebhookTarget{"https://example.com/in", {}, 0, 0, 0};
-    EXPECT_EQ(decode_queue_settings(encode_queue_settings(settings)).error().code, "damaged_record");
+    EXPECT_EQ(decode_queue_settings(encode_queue_settings(settings)).error().code, "damaged_record"_code);
 }
 
 // The bytes as the version before Kafka targets wrote them.
@@ -68,19 +69,20 @@ TEST(QueueSettings, without_members_are_still_settings) {
 TEST(QueueSettings, of_a_later_version_are_refused) {
     const Result<QueueSettings> read = decode_queue_settings(encode_queue_settings(everything()) + "\xc8\x01\x05");
     ASSERT_FALSE(read.ok());
-    EXPECT_EQ(read.error().code, "newer_format");
+    EXPECT_EQ(read.error().code, "newer_format"_code);
 }
 
 TEST(QueueSettings, with_a_webhook_are_read_no_further_than_they_make_sense) {
     WebhookTarget target{"https://example.com/in", {}, 0, 0, 0};
     EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(target)).value(), target);
-    EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(target) + "\xc8\x01\x05").error().code, "newer_format");
+    EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(target) + "\xc8\x01\x05").error().code, "newer_format"_code);
     for (const std::vector<std::string>& names :
          {std::vector<std::string>{"a", ""}, {std::string(65, 'x')}, {"a", "b", "c", "d", "e"}, {"../key"}}) {
         target.secrets = names;
-        EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(target)).error().code, "damaged_record") << names.back();
+        EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(target)).error().code, "damaged_record"_code)
+            << names.back();
     }
-    EXPECT_EQ(decode_fields<WebhookTarget>("").error().code, "damaged_record") << "without a URL";
+    EXPECT_EQ(decode_fields<WebhookTarget>("").error().code, "damaged_record"_code) << "without a URL";
     target.secrets.clear();
     target.headers = {{"Authorization", "Bearer a:b"}, {"X-Empty", ""}};
     const std::string with_headers = encode_fields(target);
@@ -89,7 +91,7 @@ TEST(QueueSettings, with_a_webhook_are_read_no_further_than_they_make_sense) {
                                         std::pair("X-Empty:\n", ":-Empty:\n")}) {
         std::string bytes = with_headers;
         bytes.replace(bytes.find(whole), std::string_view(whole).size(), broken);
-        EXPECT_EQ(decode_fields<WebhookTarget>(bytes).error().code, "damaged_record") << broken;
+        EXPECT_EQ(decode_fields<WebhookTarget>(bytes).error().code, "damaged_record"_code) << broken;
     }
     // An earlier version would post encrypted values as they are: it must not know this field.
     WebhookTarget sealed{"https://example.com/in", {}, 0, 0, 0};
@@ -97,7 +99,8 @@ TEST(QueueSettings, with_a_webhook_are_read_no_further_than_they_make_sense) {
     sealed.sealed_headers = {{"Authorization", "AAAA"}, {"X-Empty", ""}};
     EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(sealed)).value(), sealed);
     sealed.sealed_headers.resize(kWebhookHeadersMax, {"X", "AAAA"});
-    EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(sealed)).error().code, "damaged_record") << "one too many";
+    EXPECT_EQ(decode_fields<WebhookTarget>(encode_fields(sealed)).error().code, "damaged_record"_code)
+        << "one too many";
     target = {std::string(kWebhookUrlBytesMax, 'u'),
               std::vector<std::string>(kWebhookSecretsMax, std::string(kWebhookSecretNameBytesMax, 's')), INT64_MAX,
               UINT32_MAX, UINT32_MAX};
@@ -119,12 +122,12 @@ TEST(QueueSettings, that_are_cut_short_are_damage) {
     for (std::size_t size = 1; size < whole.size(); ++size) {
         const Result<QueueSettings> read = decode_queue_settings(whole.substr(0, size));
         if (!read) {
-            EXPECT_EQ(read.error().code, "damaged_record");
+            EXPECT_EQ(read.error().code, "damaged_record"_code);
         } else {
             EXPECT_NE(*read, everything());
         }
     }
-    EXPECT_EQ(decode_queue_settings("\x04\x01").error().code, "damaged_record") << "paused, but of no revision";
+    EXPECT_EQ(decode_queue_settings("\x04\x01").error().code, "damaged_record"_code) << "paused, but of no revision";
 }
 
 ConfRecord settings_record(const std::string& value, std::uint32_t revision_before, const std::string& value_before) {

@@ -1,5 +1,6 @@
 #include "resource/schedule_fields.h"
 
+#include "base/error_codes.h"
 #include "resource/content_rows.h"
 
 namespace duewheel {
@@ -70,7 +71,7 @@ constexpr Field kRows[] = {
         kSkippedTimes,
         {.page = "only with `cron`: a local time [that clocks skip](calendar.md#when-clocks-change), `shift`, the "
                  "default, to the end of the gap, or `skip`",
-         .code = "bad_policy",
+         .code = "bad_policy"_code,
          .omits_default = true,
          .schema = R"({"type": "string"})",
          .option = "--dst POLICY"}),
@@ -80,7 +81,7 @@ constexpr Field kRows[] = {
         "or at both",
         kRepeatedTimes,
         {.page = "only with `cron`: a local time that occurs twice, `first`, the default, or `both`",
-         .code = "bad_policy",
+         .code = "bad_policy"_code,
          .omits_default = true,
          .schema = R"({"type": "string"})",
          .option = "--dst-repeat POLICY"}),
@@ -113,7 +114,7 @@ constexpr Field kRows[] = {
         "none (skip)",
         kMisfires,
         {.page = "[missed times](#missed-times): `once`, the default, `all` or `skip`",
-         .code = "bad_policy",
+         .code = "bad_policy"_code,
          .schema = R"({"type": "string"})",
          .option = "--misfire POLICY"}),
     duration<&ScheduleRule::misfire_window_ms>(
@@ -126,7 +127,7 @@ constexpr Field kRows[] = {
         kOverlaps,
         {.page = "a run that is due [while the previous one is unfinished](#overlap): `allow`, the default, `skip` or "
                  "`queue_one`",
-         .code = "bad_policy",
+         .code = "bad_policy"_code,
          .schema = R"({"type": "string"})",
          .option = "--overlap POLICY"}),
     by_hand(FieldKind::flag, "paused", "Pause the schedule: it creates no runs until it is resumed",

@@ -1,5 +1,7 @@
 #include "resource/transaction_fields.h"
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -27,11 +29,11 @@ constexpr Field kRows[] = {
                                           .when_absent = "5",
                                           .schema = R"({"default": 5})",
                                           .option = "--check-times NUMBER"}),
-    word<&TransactionRule::otherwise_commit>(0, "otherwise", "Outcome without a response: rollback (default) or commit",
-                                             kOutcomes,
-                                             {.page = "the outcome without a response: `rollback`, the default, or `commit`",
-                                              .code = "bad_policy",
-                                              .option = "--otherwise WHAT"}),
+    word<&TransactionRule::otherwise_commit>(
+        0, "otherwise", "Outcome without a response: rollback (default) or commit", kOutcomes,
+        {.page = "the outcome without a response: `rollback`, the default, or `commit`",
+         .code = "bad_policy"_code,
+         .option = "--otherwise WHAT"}),
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "access/audit_files.h"
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "shared/system_clock.h"
 
@@ -44,7 +45,7 @@ Result<std::unique_ptr<AuditTrail>> AuditTrail::open(EventLoop& loop, const std:
     auto trail = std::unique_ptr<AuditTrail>(new AuditTrail(
         loop, audit_directory(data_directory), AuditBounds::of_volume(volume_bytes), std::move(server_ms), log));
     const Status opened = trail->write({}, trail->server_ms_());
-    if (!opened && opened.error().code != "no_space") return opened.error();
+    if (!opened && opened.error().code != "no_space"_code) return opened.error();
     if (!opened) trail->written(opened);
     return trail;
 }

@@ -9,6 +9,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "beanstalk/beanstalk_session.h"
 #include "server/limits/options_check.h"
 #include "shared/system_clock.h"
@@ -56,7 +57,7 @@ Result<std::optional<gid_t>> socket_group(const BeanstalkSettings& settings) {
     if (settings.socket_group.empty()) return std::optional<gid_t>();
     const group* found = ::getgrnam(settings.socket_group.c_str());
     if (found != nullptr) return std::optional(found->gr_gid);
-    return Error{"bad_beanstalk_group",
+    return Error{"bad_beanstalk_group"_code,
                  "this machine has no group \"" + settings.socket_group +
                      "\", which the setting beanstalk.socket_group names: create it, or correct the name"};
 }
@@ -65,17 +66,17 @@ Result<std::optional<gid_t>> socket_group(const BeanstalkSettings& settings) {
 
 Status check_beanstalk_settings(const BeanstalkSettings& settings, bool unsafe) {
     if (!settings.socket_group.empty() && !settings.listen.starts_with("unix:")) {
-        return Error{"bad_beanstalk_group",
+        return Error{"bad_beanstalk_group"_code,
                      "beanstalk.socket_group is set, and the setting beanstalk.listen is no Unix socket: set it to "
                      "unix:PATH, or remove the group"};
     }
     if (const Result<std::optional<gid_t>> group = socket_group(settings); !group) return group.error();
     if (settings.listen.empty() || settings.listen.starts_with("unix:")) return {};
     if (Status address = check_listen_address(settings.listen); !address) {
-        return Error{"bad_beanstalk_address", "beanstalk.listen: " + address.error().message};
+        return Error{"bad_beanstalk_address"_code, "beanstalk.listen: " + address.error().message};
     }
     if (unsafe || is_loopback(settings.listen)) return {};
-    return Error{"unsafe_beanstalk_listen",
+    return Error{"unsafe_beanstalk_listen"_code,
                  settings.listen +
                      " in the setting beanstalk.listen is not a loopback address, and the protocol of "
                      "beanstalkd has no authentication. Listen on 127.0.0.1 or on unix:PATH, or set "

@@ -136,7 +136,7 @@ std::string Kafka::stats(const KafkaLogStatus& log) const {
         json.open().text("topic", partition.topic);
         if (partition.partition >= 0) json.number("partition", partition.partition);
         json.text("state", name_of(partition.state));
-        if (!partition.reason.empty()) json.text("reason", partition.reason);
+        if (partition.reason != ErrorCode::none) json.text("reason", name_of(partition.reason));
         if (partition.position != kNoInputPosition) json.number("position", partition.position);
         if (partition.lag) json.number("lag", *partition.lag);
         json.close();

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::kafka_intake_test {
 namespace {
 
@@ -93,10 +95,10 @@ TEST(KafkaIntake, gives_a_queue_its_topic_again_after_it_was_removed) {
 TEST(KafkaIntake, refuses_messages_of_a_queue_that_cannot_get_its_target) {
     Trial trial;
     trial.take(records_for({"a", "b"}));
-    trial.intake.reply(trial.submitted[0].second, Error{"queue_limit", "x"});
+    trial.intake.reply(trial.submitted[0].second, Error{"queue_limit"_code, "x"});
     ASSERT_EQ(trial.replies.size(), 1u);
-    EXPECT_EQ(std::get<Error>(trial.replies[0]).code, "queue_limit");
-    trial.intake.reply(trial.submitted[1].second, Error{"queue_limit", "x"});
+    EXPECT_EQ(std::get<Error>(trial.replies[0]).code, "queue_limit"_code);
+    trial.intake.reply(trial.submitted[1].second, Error{"queue_limit"_code, "x"});
     EXPECT_EQ(trial.replies.size(), 1u) << "it was answered";
     trial.take(records_for({"a"}));
     EXPECT_TRUE(trial.is_patch_of(2, "a")) << "it is tried again";
@@ -115,7 +117,7 @@ TEST(KafkaIntake, passes_other_commands_on_at_once) {
     ASSERT_EQ(trial.submitted.size(), 2u);
     EXPECT_TRUE(std::holds_alternative<CancelCommand>(trial.submitted[0].first));
     EXPECT_TRUE(trial.is_patch_of(1, "reports")) << "the runs of a schedule are messages too";
-    trial.intake.reply(trial.submitted[0].second, Error{"unknown_id", "x"});
+    trial.intake.reply(trial.submitted[0].second, Error{"unknown_id"_code, "x"});
     EXPECT_EQ(trial.replies.size(), 1u);
 }
 

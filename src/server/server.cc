@@ -11,6 +11,7 @@
 
 #include "access/audit_files.h"
 #include "base/disk_guard.h"
+#include "base/error_codes.h"
 #include "base/volume_size.h"
 #include "calendar/duration.h"
 #include "http_api/calls/contract.h"
@@ -127,12 +128,12 @@ EventLoop::TimePoint Server::Progress::report_alive() {
 // Ends the process: nothing may be answered any more, and the loop's thread may be busy.
 void Server::Parts::fail(const Error& error) {
     disk_is_forbidden = false;  // the loop does not go on
-    if (error.code == "log_fenced") {
-        log.warning("replaced", error.message, {{"code", error.code}});
+    if (error.code == "log_fenced"_code) {
+        log.warning("replaced", error.message, {{"code", name_of(error.code)}});
         data.run().stop();
         _exit(kExitFenced);
     }
-    if (error.code == "log_unavailable") {  // waiting for brokers ends only with the process
+    if (error.code == "log_unavailable"_code) {  // waiting for brokers ends only with the process
         log.warning(
             "stopped_while_waiting",
             "The server has stopped while no broker acknowledged its last changes. It has not acknowledged them "
@@ -141,7 +142,7 @@ void Server::Parts::fail(const Error& error) {
         data.run().stop();
         _exit(EXIT_SUCCESS);
     }
-    log.error("fatal_error", with_disk_advice(error).message, {{"code", error.code}});
+    log.error("fatal_error", with_disk_advice(error).message, {{"code", name_of(error.code)}});
     data.run().fail();
     data.keep(error);
     _exit(kExitFatalError);
@@ -222,9 +223,10 @@ Status Server::Parts::open_beanstalk() {
         Beanstalk::open(loop, *shard, options.beanstalk, options.http, data.instance(), audit.get());
     if (!opened) {
         Error error = std::move(opened).error();
-        if (error.code == "bad_address") error.code = "bad_beanstalk_address";  // that of HTTP is another setting
-        if (error.code == "forbidden_group") error.code = "bad_beanstalk_group";
-        const bool is_about_group = error.code == "bad_beanstalk_group";
+        if (error.code == "bad_address"_code)
+            error.code = "bad_beanstalk_address"_code;  // that of HTTP is another setting
+        if (error.code == "forbidden_group"_code) error.code = "bad_beanstalk_group"_code;
+        const bool is_about_group = error.code == "bad_beanstalk_group"_code;
         error.message = (is_about_group ? "beanstalk.socket_group: " : "beanstalk.listen: ") + error.message;
         return error;
     }

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "shared/random.h"
 #include "store/index_recovery.h"
 #include "store/rocks_rows.h"
@@ -259,7 +260,7 @@ TEST(EraLedger, damaged_bytes_are_refused) {
     ledger.encode(bytes);
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         if (size == 4) continue;  // an empty ledger
-        EXPECT_EQ(EraLedger::decode(bytes.substr(0, size)).error().code, "damaged_index") << size;
+        EXPECT_EQ(EraLedger::decode(bytes.substr(0, size)).error().code, "damaged_index"_code) << size;
     }
     EXPECT_FALSE(decode_history_row(history_key(1, "n", "q", 5, 6), "x"));
 }

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "base/error_codes.h"
 #include "store/key_layout.h"
 
 namespace duewheel {
@@ -154,9 +155,9 @@ bool read_key(std::string_view key, IndexTable table, Fields&... fields) {
 }
 
 inline Error damaged_row(std::string_view what) {
-    return {"damaged_index", "a " + std::string(what) +
-                                 " of the index cannot be read. No data is lost: remove the index, and the next "
-                                 "start rebuilds it from the log"};
+    return {"damaged_index"_code, "a " + std::string(what) +
+                                      " of the index cannot be read. No data is lost: remove the index, and the next "
+                                      "start rebuilds it from the log"};
 }
 
 }  // namespace duewheel

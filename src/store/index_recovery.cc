@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error_codes.h"
 #include "store/sealer.h"
 
 namespace duewheel {
@@ -39,7 +40,7 @@ Result<OpenedIndex> start_again(RowStorage& storage, const Retention& retention,
 Result<OpenedIndex> open_index(RowStorage& storage, const Retention& retention, const SegmentCatalog& catalog) {
     Result<std::unique_ptr<Index>> opened = Index::open(storage, retention);
     if (!opened) {
-        if (opened.error().code != "damaged_index") return std::move(opened).error();
+        if (opened.error().code != "damaged_index"_code) return std::move(opened).error();
         return start_again(storage, retention, opened.error().message);
     }
     const IndexPosition position = (*opened)->position();
@@ -57,7 +58,7 @@ Result<OpenedIndex> open_index(RowStorage& storage, const Retention& retention, 
         case Fit::lost_end:
             break;
     }
-    return Error{"damaged_log",
+    return Error{"damaged_log"_code,
                  "the index contains record " + std::to_string(position.totals.sequence) +
                      ", but the log ends with record " + std::to_string(last) + ": at least " +
                      std::to_string(position.totals.sequence - last) +

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "store/rocks_rows.h"
 #include "store/trial_moves.h"
 #include "support/memory_rows.h"
@@ -104,7 +105,7 @@ TEST_F(IndexRecovery, an_index_beyond_the_logs_end_is_damage_and_stays_untouched
     const std::size_t rows = storage_.row_count();
     const auto opened = open_index(storage_, retention_, shorter.catalog());
     ASSERT_FALSE(opened.ok());
-    EXPECT_EQ(opened.error().code, "damaged_log");
+    EXPECT_EQ(opened.error().code, "damaged_log"_code);
     EXPECT_EQ(storage_.row_count(), rows);
 }
 
@@ -122,7 +123,7 @@ TEST_F(IndexRecovery, an_index_of_a_newer_format_is_refused_untouched) {
     }
     const auto opened = open_index(storage_, retention_, shard.catalog());
     ASSERT_FALSE(opened.ok());
-    EXPECT_EQ(opened.error().code, "newer_format");
+    EXPECT_EQ(opened.error().code, "newer_format"_code);
     EXPECT_EQ(storage_.row_count(), 1u);
 }
 
@@ -136,7 +137,7 @@ TEST_F(IndexRecovery, sealing_continues_after_the_disk_was_full) {
         shard.close_segment();
     }
     storage_.refuse_tables(1);
-    EXPECT_EQ(seal_missing(shard.catalog(), *opened.index).error().code, "no_space");
+    EXPECT_EQ(seal_missing(shard.catalog(), *opened.index).error().code, "no_space"_code);
     ASSERT_TRUE(seal_missing(shard.catalog(), *opened.index).ok());
     EXPECT_EQ(opened.index->position().segment, 5u);
 }

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "message/records/subject.h"
 #include "resource/queue_settings.h"
 #include "shared/random.h"
@@ -181,11 +182,11 @@ TEST(KeyLayout, the_position_comes_back_and_a_newer_one_is_refused) {
     encode_position(value, position);
     EXPECT_EQ(*decode_position(value), position);
     std::string cut = value.substr(0, value.size() - 1);
-    EXPECT_EQ(decode_position(cut).error().code, "damaged_index");
+    EXPECT_EQ(decode_position(cut).error().code, "damaged_index"_code);
     ++value[3];
-    EXPECT_EQ(decode_position(value).error().code, "newer_format");
+    EXPECT_EQ(decode_position(value).error().code, "newer_format"_code);
     value[3] = 1;
-    EXPECT_EQ(decode_position(value).error().code, "damaged_index") << "an older one is built again";
+    EXPECT_EQ(decode_position(value).error().code, "damaged_index"_code) << "an older one is built again";
 }
 
 TEST(KeyLayout, counts_cursors_and_key_holders_come_back) {
@@ -224,7 +225,7 @@ TEST(KeyLayout, settings_of_each_subject_are_apart_and_within_their_bounds) {
     }
     std::string unknown = queue;
     unknown[1] = 5;
-    EXPECT_EQ(decode_settings_key(unknown).error().code, "damaged_index");
+    EXPECT_EQ(decode_settings_key(unknown).error().code, "damaged_index"_code);
 }
 
 TEST(KeyLayout, only_outcomes_and_keys_of_ended_messages_have_an_end) {

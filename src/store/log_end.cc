@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "store/index.h"
 #include "store/maintenance/backup.h"
 #include "store/maintenance/retention.h"
@@ -25,7 +26,7 @@ bool index_is_ahead(FileSystem& files, const std::string& directory, Sequence se
 
 Result<std::optional<KnownEnd>> known_end(FileSystem& files, const std::string& directory) {
     const Result<std::optional<EndMark>> mark = read_end_mark(files, directory);
-    if (!mark && mark.error().code != "damaged_mark") return mark.error();
+    if (!mark && mark.error().code != "damaged_mark"_code) return mark.error();
     if (!mark || !*mark) return std::optional<KnownEnd>();
     return std::optional((*mark)->end);
 }

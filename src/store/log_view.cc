@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "journal/recovery.h"
 #include "store/log_end.h"
 #include "store/maintenance/directory_marks.h"
@@ -32,7 +33,7 @@ Status LogView::build(FileSystem& files, const std::string& data, const ViewProg
     const std::string directory = data + "/journal";
     Result<FoundLog> found = find_log_in_use(files, directory, *known);
     if (!found) return std::move(found).error();
-    if (found->segments.empty()) return Error{"not_found", "there is no log in " + directory};
+    if (found->segments.empty()) return Error{"not_found"_code, "there is no log in " + directory};
     identity_ = found->segments.front()->header().identity;
     std::uint64_t all = 0;
     for (const std::shared_ptr<SegmentFile>& segment : found->segments) {
@@ -74,8 +75,8 @@ Status LogView::prove() const {
         find_difference(*index_, RecentTier(), *settings, position.totals, first_sequences);
     if (!difference) return difference.error();
     if (!*difference) return {};
-    return Error{"damaged_log", "the messages do not match the log: " + **difference +
-                                    ". Put missing segments back, or restore a backup"};
+    return Error{"damaged_log"_code, "the messages do not match the log: " + **difference +
+                                         ". Put missing segments back, or restore a backup"};
 }
 
 }  // namespace duewheel

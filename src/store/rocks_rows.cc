@@ -34,6 +34,7 @@
 #include <rocksdb/table.h>
 
 #include "base/disk_guard.h"
+#include "base/error_codes.h"
 
 namespace duewheel {
 namespace {
@@ -53,12 +54,12 @@ std::string_view view(const rocksdb::Slice& bytes) {
 
 Error error_of(const rocksdb::Status& status, const std::string& directory) {
     if (status.IsNoSpace()) {
-        return {"no_space", "no space left for the index in " + directory + " (" + status.ToString() + ")"};
+        return {"no_space"_code, "no space left for the index in " + directory + " (" + status.ToString() + ")"};
     }
     if (status.IsIOError() && !status.IsPathNotFound()) {
-        return {"io_error", "the index in " + directory + " cannot be read or written: " + status.ToString()};
+        return {"io_error"_code, "the index in " + directory + " cannot be read or written: " + status.ToString()};
     }
-    return {"damaged_index",
+    return {"damaged_index"_code,
             "the index in " + directory + " is damaged (" + status.ToString() +
                 "). No data is lost: remove that directory, and the next start rebuilds it from the log"};
 }
@@ -303,7 +304,7 @@ class RocksRows final : public SortedRows {
     }
 
   private:
-    Error closed() const { return {"io_error", "the index in " + directory_ + " could not be opened again"}; }
+    Error closed() const { return {"io_error"_code, "the index in " + directory_ + " could not be opened again"}; }
 
     // RocksDB has stopped accepting tables. Opening it again writes a new manifest, so that is tried only if there is
     // space; if the space is used up meanwhile, reads still work. Reads wait until it is open.
@@ -311,8 +312,8 @@ class RocksRows final : public SortedRows {
         const Result<std::uint64_t> free = files_.free_bytes(directory_);
         if (!free) return free.error();
         if (*free < kOpeningBytes) {
-            return Error{"no_space", "the index in " + directory_ + " needs " + std::to_string(kOpeningBytes) +
-                                         " bytes of free space, but only " + std::to_string(*free) + " are free"};
+            return Error{"no_space"_code, "the index in " + directory_ + " needs " + std::to_string(kOpeningBytes) +
+                                              " bytes of free space, but only " + std::to_string(*free) + " are free"};
         }
         const std::unique_lock lock(mutex_);
         database_.reset();
@@ -344,14 +345,14 @@ RocksRowStorage::RocksRowStorage(FileSystem& files, std::string directory, RowEx
 Result<std::unique_ptr<SortedRows>> RocksRowStorage::open() {
     const Result<std::unique_ptr<File>> note = files_.open(note_path(), OpenMode::read);
     if (note) {
-        return Error{"damaged_index", "the index in " + directory_ + " was marked as damaged, in " + note_path() +
-                                          ". No data is lost: the next start rebuilds it from the log"};
+        return Error{"damaged_index"_code, "the index in " + directory_ + " was marked as damaged, in " + note_path() +
+                                               ". No data is lost: the next start rebuilds it from the log"};
     }
-    if (note.error().code != "not_found") return note.error();
+    if (note.error().code != "not_found"_code) return note.error();
     if (Status made = files_.make_directories(directory_); !made) return std::move(made).error();
     // Left by a process that ended while it built a table.
     if (Status removed = files_.remove(directory_ + "/" + std::string(kIncomingName));
-        !removed && removed.error().code != "not_found") {
+        !removed && removed.error().code != "not_found"_code) {
         return std::move(removed).error();
     }
     auto rows = std::make_unique<RocksRows>(files_, directory_, expired_, options_);
@@ -367,7 +368,7 @@ std::string RocksRowStorage::parent() const {
 
 Status RocksRowStorage::condemn() {
     const Result<std::unique_ptr<File>> note = files_.open(note_path(), OpenMode::create);
-    if (!note && note.error().code != "already_exists") return note.error();
+    if (!note && note.error().code != "already_exists"_code) return note.error();
     return files_.sync_directory(parent());
 }
 
@@ -375,7 +376,7 @@ Status RocksRowStorage::condemn() {
 Status RocksRowStorage::discard() {
     if (Status removed = files_.remove_tree(directory_); !removed) return removed;
     Status removed = files_.remove(note_path());
-    if (!removed && removed.error().code != "not_found") return removed;
+    if (!removed && removed.error().code != "not_found"_code) return removed;
     return files_.sync_directory(parent());
 }
 

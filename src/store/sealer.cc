@@ -5,14 +5,16 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "message/records/outcome_rows.h"
 
 namespace duewheel {
 namespace {
 
 Error not_of_this_log(std::string_view what) {
-    return {"damaged_index", "the index and the log do not match: " + std::string(what) +
-                                 ". No data is lost: remove the index, and the next start rebuilds it from the log"};
+    return {"damaged_index"_code,
+            "the index and the log do not match: " + std::string(what) +
+                ". No data is lost: remove the index, and the next start rebuilds it from the log"};
 }
 
 // Cursors of the queues that the segment changes, read from the index if the segment does not set them.

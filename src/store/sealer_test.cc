@@ -1,6 +1,7 @@
 // Each rule of sealing separately, on segments written for it.
 #include "store/sealer.h"
 
+#include "base/error_codes.h"
 #include "message/records/outcome_rows.h"
 #include "store/sealing_fixture.h"
 
@@ -424,7 +425,7 @@ TEST_F(Sealing, without_space_nothing_changes_and_it_can_be_tried_again) {
     const MessageId id = shard_.put("mail", kNow + 500);
     shard_.close_segment();
     storage_.refuse_tables(1);
-    EXPECT_EQ(seal_missing(shard_.catalog(), *index_).error().code, "no_space");
+    EXPECT_EQ(seal_missing(shard_.catalog(), *index_).error().code, "no_space"_code);
     EXPECT_EQ(index_->position(), IndexPosition{});
     EXPECT_EQ(storage_.row_count(), 0u);
     ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
@@ -441,11 +442,12 @@ TEST_F(Sealing, only_the_next_full_segment_can_be_sealed) {
     const auto segments = shard_.catalog().snapshot();
     ASSERT_EQ(segments.size(), 4u);
     ASSERT_TRUE(seal_segment(*segments[0], shard_.catalog(), *index_).ok());
-    EXPECT_EQ(seal_segment(*segments[2], shard_.catalog(), *index_).error().code, "damaged_index");
-    EXPECT_EQ(seal_segment(*segments[0], shard_.catalog(), *index_).error().code, "damaged_index");
+    EXPECT_EQ(seal_segment(*segments[2], shard_.catalog(), *index_).error().code, "damaged_index"_code);
+    EXPECT_EQ(seal_segment(*segments[0], shard_.catalog(), *index_).error().code, "damaged_index"_code);
     ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
     EXPECT_EQ(index_->position().segment, 3u);
-    EXPECT_EQ(seal_segment(*segments[3], shard_.catalog(), *index_).error().code, "damaged_index") << "not full yet";
+    EXPECT_EQ(seal_segment(*segments[3], shard_.catalog(), *index_).error().code, "damaged_index"_code)
+        << "not full yet";
 }
 
 }  // namespace

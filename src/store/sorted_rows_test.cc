@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "shared/random.h"
 #include "store/rocks_rows.h"
 #include "support/memory_rows.h"
@@ -136,7 +137,7 @@ TYPED_TEST(SortedRowsConformance, a_condemned_store_is_damaged_until_it_is_disca
     ASSERT_TRUE(storage.condemn().ok()) << "two threads may meet damage";
     EXPECT_EQ(this->get("a"), "1") << "whoever has it open is not disturbed";
     this->rows_.reset();
-    for (int start = 0; start < 2; ++start) EXPECT_EQ(storage.open().error().code, "damaged_index");
+    for (int start = 0; start < 2; ++start) EXPECT_EQ(storage.open().error().code, "damaged_index"_code);
     ASSERT_TRUE(storage.discard().ok());
     this->rows_ = std::move(storage.open()).value();
     EXPECT_EQ(this->get("a"), std::nullopt);
@@ -205,7 +206,7 @@ TEST(MemoryRows, a_refused_table_changes_nothing_and_may_come_again) {
         const Status taken = table->take_in();
         ASSERT_EQ(taken.ok(), !refused);
         if (refused) {
-            EXPECT_EQ(taken.error().code, "no_space");
+            EXPECT_EQ(taken.error().code, "no_space"_code);
         }
         EXPECT_EQ(storage.row_count(), refused ? 0u : 1u);
     }
@@ -225,7 +226,7 @@ TEST(MemoryRows, a_table_larger_than_the_free_space_is_refused) {
     }
     rows.reset();
     free = 0;
-    EXPECT_EQ(storage.open().error().code, "no_space");
+    EXPECT_EQ(storage.open().error().code, "no_space"_code);
 }
 
 // Leaves so much free on the disk, by a file that takes the rest.
@@ -257,7 +258,7 @@ TEST(RocksRows, on_a_full_disk_a_table_is_refused_and_added_when_there_is_space)
     ASSERT_TRUE(take_in_one(*rows, "a", 100).ok());
     for (const std::uint64_t free : {0u, 4096u, 65'536u}) {
         leave_free(disk, free);
-        for (int i = 0; i < 3; ++i) EXPECT_EQ(take_in_one(*rows, "b", 1 << 20).error().code, "no_space") << free;
+        for (int i = 0; i < 3; ++i) EXPECT_EQ(take_in_one(*rows, "b", 1 << 20).error().code, "no_space"_code) << free;
         EXPECT_EQ(rows_between(*rows, "", "z").size(), 1u);
         EXPECT_FALSE(std::ifstream(disk.at("index/incoming-table")).is_open());
     }
@@ -265,7 +266,7 @@ TEST(RocksRows, on_a_full_disk_a_table_is_refused_and_added_when_there_is_space)
     EXPECT_TRUE(take_in_one(*rows, "b", 1 << 20).ok());
     rows.reset();
     leave_free(disk, 0);
-    EXPECT_EQ(storage.open().error().code, "no_space");
+    EXPECT_EQ(storage.open().error().code, "no_space"_code);
     leave_free(disk, 8 << 20);
     rows = std::move(storage.open()).value();
     EXPECT_EQ(rows_between(*rows, "", "z").size(), 2u);
@@ -292,11 +293,11 @@ TEST(RocksRows, after_a_full_disk_for_its_manifest_it_reads_and_accepts_tables_w
     ballast.reset();
     --taken_in;
     ASSERT_FALSE(last.ok());
-    EXPECT_EQ(last.error().code, "no_space");
+    EXPECT_EQ(last.error().code, "no_space"_code);
     EXPECT_NE(last.error().message.find("MANIFEST"), std::string::npos) << last.error().message;
     for (const std::uint64_t free : {0u, 16'384u}) {
         leave_free(disk, free);
-        EXPECT_EQ(take_in_one(*rows, "full", 10).error().code, "no_space");
+        EXPECT_EQ(take_in_one(*rows, "full", 10).error().code, "no_space"_code);
         EXPECT_EQ(rows_between(*rows, "", "z").size(), taken_in);
     }
     leave_free(disk, 8 << 20);
@@ -369,10 +370,10 @@ TEST(RocksRows, a_flipped_byte_is_an_error_and_not_a_hole) {
     ASSERT_TRUE(opened.ok());
     const Status walked = (*opened)->scan("", "z", 1000, [](auto, auto) { return true; });
     ASSERT_FALSE(walked.ok());
-    EXPECT_EQ(walked.error().code, "damaged_index");
+    EXPECT_EQ(walked.error().code, "damaged_index"_code);
     const auto found = (*opened)->get("100");
     ASSERT_FALSE(found.ok());
-    EXPECT_EQ(found.error().code, "damaged_index");
+    EXPECT_EQ(found.error().code, "damaged_index"_code);
 }
 
 TEST(RocksRows, a_missing_table_is_damage_that_discarding_mends) {
@@ -385,7 +386,7 @@ TEST(RocksRows, a_missing_table_is_damage_that_discarding_mends) {
     }
     const auto opened = storage.open();
     ASSERT_FALSE(opened.ok());
-    EXPECT_EQ(opened.error().code, "damaged_index");
+    EXPECT_EQ(opened.error().code, "damaged_index"_code);
     ASSERT_TRUE(storage.discard().ok());
     EXPECT_TRUE(storage.open().ok());
 }

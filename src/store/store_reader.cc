@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/overloaded.h"
 #include "journal/segment_catalog.h"
 #include "store/index.h"
@@ -19,7 +20,7 @@ Result<std::vector<RecordBytes>> read_those_there(const SegmentCatalog& segments
     std::vector<RecordBytes> records;
     for (const Sequence log_position : log_positions) {
         Result<std::shared_ptr<const SegmentFile>> segment = segments.find(log_position);
-        if (!segment && segment.error().code == "not_found") continue;
+        if (!segment && segment.error().code == "not_found"_code) continue;
         if (!segment) return std::move(segment).error();
         Result<OwnedRecord> record = (*segment)->read_record(log_position);
         if (!record) return std::move(record).error();
@@ -31,7 +32,7 @@ Result<std::vector<RecordBytes>> read_those_there(const SegmentCatalog& segments
 Result<std::vector<RecordBytes>> read_records(const SegmentCatalog& segments,
                                               const std::vector<Sequence>& log_positions) {
     Result<std::vector<OwnedRecord>> owned = segments.read_records(log_positions);
-    if (!owned && owned.error().code == "not_found") return read_those_there(segments, log_positions);
+    if (!owned && owned.error().code == "not_found"_code) return read_those_there(segments, log_positions);
     if (!owned) return std::move(owned).error();
     std::vector<RecordBytes> records;
     records.reserve(owned->size());

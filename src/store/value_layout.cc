@@ -2,6 +2,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "store/index_bytes.h"
 #include "store/key_layout.h"
 
@@ -261,12 +262,12 @@ Result<IndexPosition> decode_position(std::string_view value) {
     std::uint32_t version = 0;
     from.read(version);
     if (from.is_whole() && version > kIndexFormatVersion) {
-        return Error{"newer_format", "the index has format " + std::to_string(version) +
-                                         ", and this version supports up to " + std::to_string(kIndexFormatVersion) +
-                                         ". Start the version that wrote it"};
+        return Error{"newer_format"_code,
+                     "the index has format " + std::to_string(version) + ", and this version supports up to " +
+                         std::to_string(kIndexFormatVersion) + ". Start the version that wrote it"};
     }
     if (from.is_whole() && version < kIndexFormatVersion) {
-        return Error{"damaged_index",
+        return Error{"damaged_index"_code,
                      "the index has the older format " + std::to_string(version) +
                          ". No data is lost: remove the index, and the next start rebuilds it from the log"};
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "base/json_writer.h"
 #include "calendar/instant_text.h"
 #include "http_api/fields/request_members.h"
@@ -22,10 +23,12 @@ Status read_count(const JsonRequest& json, std::string_view member, std::uint64_
     const Result<std::optional<std::int64_t>> read = json.integer(member);
     if (!read) return read.error();
     if (!*read) {
-        return Error{"missing_member", "`" + std::string(member) + "` is missing in this line", std::string(member)};
+        return Error{"missing_member"_code, "`" + std::string(member) + "` is missing in this line",
+                     std::string(member)};
     }
     if (**read < 0) {
-        return Error{"out_of_range", "`" + std::string(member) + "` must be a count, 0 or more", std::string(member)};
+        return Error{"out_of_range"_code, "`" + std::string(member) + "` must be a count, 0 or more",
+                     std::string(member)};
     }
     into = static_cast<std::uint64_t>(**read);
     return {};
@@ -37,7 +40,8 @@ Status read_digits(const JsonRequest& json, std::string_view member, std::size_t
                           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
                       });
     if (fits) return {};
-    return Error{"out_of_range", "`" + std::string(member) + "` is " + std::to_string(count) + " hexadecimal digits",
+    return Error{"out_of_range"_code,
+                 "`" + std::string(member) + "` is " + std::to_string(count) + " hexadecimal digits",
                  std::string(member)};
 }
 
@@ -64,7 +68,7 @@ Result<ExportHeader> read_header_line(const JsonRequest& json) {
     std::uint64_t format = 0;
     Status read = read_count(json, "format", format);
     if (read && format != kExportFormat) {
-        read = Error{"newer_format",
+        read = Error{"newer_format"_code,
                      "this export has format " + std::to_string(format) + ", but this program reads format " +
                          std::to_string(kExportFormat) + ": use the version that wrote it, or a later one",
                      "format"};

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -23,7 +25,7 @@ std::uint64_t& count_of(ExportCounts& counts, Kind kind) {
 }
 
 Error no_export(std::string_view why) {
-    return {"no_export",
+    return {"no_export"_code,
             "this is not an export: " + std::string(why) +
                 ". Create one with `duewheel export`, or put single messages with `duewheel put --ndjson`"};
 }
@@ -47,7 +49,7 @@ Result<ExportLine> ExportReader::read(std::string_view line) {
     }
     if (!json) return json.error();
     if (!kind) return kind.error();
-    if (!*kind) return Error{"missing_member", "`kind` is missing", "kind"};
+    if (!*kind) return Error{"missing_member"_code, "`kind` is missing", "kind"};
     return read_kind(**kind, *json, line);
 }
 
@@ -67,7 +69,7 @@ Result<ExportLine> ExportReader::read_kind(std::string_view kind, const JsonRequ
     }
     if (kind == "export") {
         if (line_ != 1) {
-            return Error{"unknown_kind", "a second export begins here: import each from its own file", "kind"};
+            return Error{"unknown_kind"_code, "a second export begins here: import each from its own file", "kind"};
         }
         Result<ExportHeader> header = read_header_line(json);
         if (!header) return std::move(header).error();
@@ -81,18 +83,19 @@ Result<ExportLine> ExportReader::read_kind(std::string_view kind, const JsonRequ
         end_ = *end;
         return ExportLine(*std::move(end));
     }
-    return Error{"unknown_kind", "`kind` must be one of export, namespace, queue, schedule, watchdog, message, end",
-                 "kind"};
+    return Error{"unknown_kind"_code,
+                 "`kind` must be one of export, namespace, queue, schedule, watchdog, message, end", "kind"};
 }
 
 Status ExportReader::finish() const {
     if (line_ == 0) return no_export("it is empty");
     if (!end_) {
-        return Error{"incomplete_export", "the export has no end: it stops after line " + std::to_string(line_) +
-                                              ". Copy the whole file, or import the readable part with --incomplete"};
+        return Error{"incomplete_export"_code,
+                     "the export has no end: it stops after line " + std::to_string(line_) +
+                         ". Copy the whole file, or import the readable part with --incomplete"};
     }
     if (!is_changed_) return {};
-    return Error{"changed_export",
+    return Error{"changed_export"_code,
                  "the export was changed after it was written: its last line does not match the other lines. Copy the "
                  "file again or, if it was changed on purpose, import it with --incomplete"};
 }

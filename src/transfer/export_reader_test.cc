@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "transfer/random_line.h"
 
 namespace duewheel::export_reader_test {
@@ -36,10 +37,10 @@ std::string verdict(const std::vector<std::string>& lines) {
     ExportReader reader;
     for (const std::string& line : lines) {
         const Result<ExportLine> read = reader.read(line);
-        if (!read) return std::string(read.error().code) + " in line " + std::to_string(reader.line());
+        if (!read) return std::string(name_of(read.error().code)) + " in line " + std::to_string(reader.line());
     }
     const Status whole = reader.finish();
-    return whole ? "whole" : std::string(whole.error().code);
+    return whole ? "whole" : std::string(name_of(whole.error().code));
 }
 
 TEST(ExportReader, accepts_a_whole_export_and_returns_the_kind_of_each_line) {

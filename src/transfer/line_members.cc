@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/access/path_names.h"
 #include "http_api/fields/field_syntax.h"
 #include "http_api/fields/request_members.h"
@@ -27,7 +28,7 @@ Status read_name(const JsonRequest& line, std::string_view member, std::string& 
 Status read_traceparent(const JsonRequest& line, std::string& into) {
     if (Status read = take(line.text("traceparent"), into); !read) return read;
     if (into.empty() || is_traceparent(into)) return {};
-    return Error{"bad_traceparent", "`traceparent` must be valid W3C Trace Context", "traceparent"};
+    return Error{"bad_traceparent"_code, "`traceparent` must be valid W3C Trace Context", "traceparent"};
 }
 
 }  // namespace duewheel

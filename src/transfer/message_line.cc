@@ -3,6 +3,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/json_writer.h"
 #include "calendar/instant_text.h"
 #include "http_api/access/path_names.h"
@@ -73,11 +74,11 @@ void write_unless_empty(JsonWriter& json, std::string_view name, std::string_vie
 }
 
 Error missing(std::string_view member) {
-    return {"missing_member", "a message has `" + std::string(member) + "`", std::string(member)};
+    return {"missing_member"_code, "a message has `" + std::string(member) + "`", std::string(member)};
 }
 
 Error out_of_range(std::string_view member, std::string_view what) {
-    return {"out_of_range", "`" + std::string(member) + "` is " + std::string(what), std::string(member)};
+    return {"out_of_range"_code, "`" + std::string(member) + "` is " + std::string(what), std::string(member)};
 }
 
 // A whole number that fits the member's type; without a value the member is unchanged.
@@ -101,7 +102,8 @@ Status read_id(const JsonRequest& json, std::string_view member, MessageId& into
     if (!*text) return {};
     const Result<MessageId> id = parse_message_id(**text);
     if (!id || *id == 0) {
-        return Error{"bad_id", "`" + std::string(member) + "` must be an id, a string of digits", std::string(member)};
+        return Error{"bad_id"_code, "`" + std::string(member) + "` must be an id, a string of digits",
+                     std::string(member)};
     }
     into = *id;
     return {};
@@ -117,7 +119,7 @@ Status read_state(const JsonRequest& json, State& into) {
         into = state;
         return {};
     }
-    return Error{"bad_state", "`state` must be one of prepared, scheduled, ready, retrying, held, dead", "state"};
+    return Error{"bad_state"_code, "`state` must be one of prepared, scheduled, ready, retrying, held, dead", "state"};
 }
 
 Status read_repeat(const JsonRequest& json, MessageLine& line) {
@@ -140,7 +142,7 @@ Status read_transaction(const JsonRequest& json, MessageLine& line) {
     if (!rule) return std::move(rule).error();
     line.transaction = *std::move(rule);
     if (line.transaction.has_value() == (line.state == State::prepared)) return {};
-    if (line.transaction) return Error{"bad_state", "a message with `transaction` must be prepared", "state"};
+    if (line.transaction) return Error{"bad_state"_code, "a message with `transaction` must be prepared", "state"};
     return missing("transaction");
 }
 
@@ -161,16 +163,16 @@ Status check(const JsonRequest& json, const MessageLine& line) {
     if (!json.has_time("due")) return missing("due");
     const bool is_recurring = line.repeat.has_value();
     if (!is_recurring && json.has_time("expires_in")) {
-        return Error{"conflicting_members", "only recurring messages have `expires_in`: use `expires`, an instant",
+        return Error{"conflicting_members"_code, "only recurring messages have `expires_in`: use `expires`, an instant",
                      "expires_in"};
     }
     if (is_recurring && json.has_time("expires")) {
-        return Error{"conflicting_members",
+        return Error{"conflicting_members"_code,
                      "all occurrences of a recurring message would expire at the same instant: use `expires_in`",
                      "expires"};
     }
     if (is_recurring && (line.state == State::prepared || line.state == State::dead || line.state == State::retrying)) {
-        return Error{"bad_state", "a recurring message must be scheduled or held", "state"};
+        return Error{"bad_state"_code, "a recurring message must be scheduled or held", "state"};
     }
     return {};
 }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "transfer/random_line.h"
 
 namespace duewheel::message_line_test {
@@ -97,7 +98,7 @@ TEST(MessageLines, name_the_member_that_is_wrong) {
     for (const Case& one : cases) {
         const Result<MessageLine> line = read(one.text);
         ASSERT_FALSE(line.ok()) << one.text;
-        EXPECT_EQ(line.error().code, one.code) << one.text << ": " << line.error().message;
+        EXPECT_EQ(name_of(line.error().code), one.code) << one.text << ": " << line.error().message;
         EXPECT_EQ(line.error().field, one.field) << one.text << ": " << line.error().message;
     }
 }

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "base/enum_name.h"
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "http_api/fields/field_syntax.h"
 #include "http_api/fields/request_members.h"
@@ -103,7 +104,7 @@ Status check_put(const SettingsLine& line) {
     request.fields = {{"Content-Type", "application/json"}};
     request.body = line.body;
     const std::optional<CallPath> call = find_call(request);
-    if (!call) return Error{"unknown_path", "no call can set this"};
+    if (!call) return Error{"unknown_path"_code, "no call can set this"};
     const Result<Command> command = read_command(request, *call, line_options());
     if (command) return {};
     Error error = command.error();
@@ -131,25 +132,25 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
     if (read && kind != Kind::name_space) read = read_name(line, kind_name(kind), into.name);
     if (kind == Kind::name_space) into.name = into.name_space;
     if (read && (kind == Kind::name_space ? !line.has("namespace") : into.name.empty())) {
-        read =
-            Error{"missing_member", "`" + std::string(kind_name(kind)) + "` is missing", std::string(kind_name(kind))};
+        read = Error{"missing_member"_code, "`" + std::string(kind_name(kind)) + "` is missing",
+                     std::string(kind_name(kind))};
     }
     if (read) {
         const Result<std::optional<JsonRequest>> object = line.object("settings");
         if (!object) {
             read = object.error();
         } else if (!*object) {
-            read = Error{"missing_member", "`settings` is missing", "settings"};
+            read = Error{"missing_member"_code, "`settings` is missing", "settings"};
         }
     }
     if (read) read = read_traceparent(line, into.traceparent);
     if (!read) return std::move(read).error();
     json::error_code broken;
     const json::value tree = json::parse({text.data(), text.size()}, broken);
-    if (broken) return Error{"bad_json", "the line is not JSON: " + broken.message()};
+    if (broken) return Error{"bad_json"_code, "the line is not JSON: " + broken.message()};
     json::object settings = tree.at("settings").get_object();  // as was seen above
     if (settings.contains("json")) {                           // a tree would write its numbers in another way
-        return Error{"unknown_member", "`json` is not allowed in a line: write the content as `body`, a string",
+        return Error{"unknown_member"_code, "`json` is not allowed in a line: write the content as `body`, a string",
                      "settings.json"};
     }
     if (kind == Kind::schedule) read = go_on(line, into, settings);

@@ -4,6 +4,7 @@
 #include <netinet/in.h>
 #include <sys/socket.h>
 
+#include "base/error_codes.h"
 #include "webhooks/webhook_url.h"
 
 namespace duewheel::address_policy_test {
@@ -65,7 +66,7 @@ TEST(IpBlock, contains_addresses_with_the_same_prefix) {
                              "fd00::1/8", "::/129", "example.com", ""}) {
         const Result<IpBlock> block = IpBlock::from(text);
         ASSERT_FALSE(block) << text;
-        EXPECT_EQ(block.error().code, "bad_address_block");
+        EXPECT_EQ(block.error().code, "bad_address_block"_code);
     }
 }
 

@@ -12,6 +12,7 @@
 #include <openssl/hmac.h>
 
 #include "base/base64.h"
+#include "base/error_codes.h"
 #include "base/hex.h"
 #include "webhooks/secret_file.h"
 
@@ -87,8 +88,8 @@ std::string key_id_text(std::string_view id) {
 
 }  // namespace
 
-Result<HeaderCipher::Key> HeaderCipher::read_key(const std::string& path, std::string_view setting,
-                                                 std::string_view code, const std::string& data_directory) {
+Result<HeaderCipher::Key> HeaderCipher::read_key(const std::string& path, std::string_view setting, ErrorCode code,
+                                                 const std::string& data_directory) {
     const std::string what = "the setting " + std::string(setting);
     if (is_inside(path, data_directory)) {
         return Error{code, "the file " + path + " of " + what + " lies in the data directory " + data_directory +
@@ -111,15 +112,15 @@ Result<HeaderCipher::Key> HeaderCipher::read_key(const std::string& path, std::s
 Result<HeaderCipher> HeaderCipher::read(const WebhookOptions& options, const std::string& data_directory) {
     HeaderCipher cipher;
     if (!options.encryption_key_file.empty()) {
-        Result<Key> key =
-            read_key(options.encryption_key_file, "webhooks.encryption_key_file", "bad_encryption_key", data_directory);
+        Result<Key> key = read_key(options.encryption_key_file, "webhooks.encryption_key_file",
+                                   "bad_encryption_key"_code, data_directory);
         if (!key) return std::move(key).error();
         cipher.keys_.push_back(*std::move(key));
         cipher.seals_ = true;
     }
     if (!options.old_encryption_key_file.empty()) {
         Result<Key> key = read_key(options.old_encryption_key_file, "webhooks.old_encryption_key_file",
-                                   "bad_old_encryption_key", data_directory);
+                                   "bad_old_encryption_key"_code, data_directory);
         if (!key) return std::move(key).error();
         cipher.keys_.push_back(*std::move(key));
     }
@@ -149,14 +150,14 @@ Result<Secret> HeaderCipher::open_value(std::string_view bound_to, std::string_v
                                         std::string_view sealed) const {
     const std::optional<std::string> bytes = parse_base64url(sealed);
     const auto damaged = [&] {
-        return Error{"damaged_header_value", "the encrypted value of the header " + std::string(header) +
-                                                 " is damaged or belongs to another queue; set the header again"};
+        return Error{"damaged_header_value"_code, "the encrypted value of the header " + std::string(header) +
+                                                      " is damaged or belongs to another queue; set the header again"};
     };
     if (!bytes || bytes->size() < kSealedHeaderBytes) return damaged();
     const std::string_view id = std::string_view(*bytes).substr(0, kKeyIdBytes);
     const auto key = std::find_if(keys_.begin(), keys_.end(), [&](const Key& each) { return each.id == id; });
     if (key == keys_.end()) {
-        return Error{"unknown_encryption_key",
+        return Error{"unknown_encryption_key"_code,
                      "the value of the header " + std::string(header) + " is encrypted with the key " +
                          key_id_text(id) +
                          ", which is not configured; name the file of that key in webhooks.encryption_key_file or "

@@ -56,7 +56,7 @@ class HeaderCipher {
         Secret nonce;
     };
 
-    static Result<Key> read_key(const std::string& path, std::string_view setting, std::string_view code,
+    static Result<Key> read_key(const std::string& path, std::string_view setting, ErrorCode code,
                                 const std::string& data_directory);
     static std::string seal_value(const Key& key, std::string_view bound_to, const Secret& value);
     Result<Secret> open_value(std::string_view bound_to, std::string_view header, std::string_view sealed) const;

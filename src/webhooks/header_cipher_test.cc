@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/base64.h"
+#include "base/error_codes.h"
 #include "resource/field_codec.h"
 #include "support/temporary_directory.h"
 
@@ -37,7 +38,7 @@ WebhookTarget target() {
 
 std::string opened(const HeaderCipher& cipher, const WebhookTarget& of, const QueueName& queue = kMail) {
     const Result<SecretHeaders> headers = cipher.open(queue, of);
-    if (!headers) return std::string(headers.error().code);
+    if (!headers) return std::string(name_of(headers.error().code));
     std::string text;
     for (const auto& [name, value] : *headers) text += name + "=" + std::string(value.reveal()) + ";";
     return text;
@@ -143,7 +144,7 @@ TEST(HeaderCipher, refuses_files_that_hold_no_key_or_that_others_can_read) {
         options.encryption_key_file = files.write("key", text, mode);
         const Result<HeaderCipher> read = HeaderCipher::read(options, files.path() + "/data");
         if (read) return std::string();
-        EXPECT_EQ(read.error().code, "bad_encryption_key");
+        EXPECT_EQ(read.error().code, "bad_encryption_key"_code);
         EXPECT_TRUE(text.empty() || read.error().message.find(text) == std::string::npos) << "it shows the content";
         return read.error().message;
     };
@@ -157,7 +158,7 @@ TEST(HeaderCipher, refuses_files_that_hold_no_key_or_that_others_can_read) {
     }
     WebhookOptions options;
     options.old_encryption_key_file = files.path() + "/none";
-    EXPECT_EQ(HeaderCipher::read(options, "/data").error().code, "bad_old_encryption_key");
+    EXPECT_EQ(HeaderCipher::read(options, "/data").error().code, "bad_old_encryption_key"_code);
 }
 
 // A backup or a copy of the data directory would hold the key beside what it encrypts.

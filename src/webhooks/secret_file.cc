@@ -21,7 +21,7 @@ struct OpenSecretFile {
 
 }  // namespace
 
-Result<Secret> read_secret_file(const std::string& path, const std::string& what, std::string_view code) {
+Result<Secret> read_secret_file(const std::string& path, const std::string& what, ErrorCode code) {
     const std::string which = "the file " + path + " of " + what;
     const OpenSecretFile file{::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
     struct stat about {};

@@ -13,6 +13,6 @@ namespace duewheel {
 // have read permission, and only the owner may have write permission: 0600, 0400, 0640 and 0440 are fine, and so is a
 // credential of systemd. `what` names the secret in the error ("the webhook secret billing"), `code` is the error's
 // code; the error never shows the content. Reads the disk.
-Result<Secret> read_secret_file(const std::string& path, const std::string& what, std::string_view code);
+Result<Secret> read_secret_file(const std::string& path, const std::string& what, ErrorCode code);
 
 }  // namespace duewheel

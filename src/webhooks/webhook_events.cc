@@ -1,5 +1,7 @@
 #include "webhooks/webhook_events.h"
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 void WebhookEvents::headers_unencrypted(std::size_t queues) {
@@ -9,10 +11,12 @@ void WebhookEvents::headers_unencrypted(std::size_t queues) {
 }
 
 void WebhookEvents::target_misconfigured(const QueueName& queue, const Error& error) {
-    log_.error(
-        "webhook_misconfigured",
-        "The webhook of a queue cannot be used, and its messages stay in the queue. Correct the error below.",
-        {{"namespace", queue.name_space}, {"queue", queue.queue}, {"code", error.code}, {"error", error.message}});
+    log_.error("webhook_misconfigured",
+               "The webhook of a queue cannot be used, and its messages stay in the queue. Correct the error below.",
+               {{"namespace", queue.name_space},
+                {"queue", queue.queue},
+                {"code", name_of(error.code)},
+                {"error", error.message}});
 }
 
 void WebhookEvents::target_failing(const QueueName& queue, const WebhookUrl& url, std::string_view why) {

@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 #include "webhooks/webhook_message.h"
 #include "webhooks/webhook_url.h"
@@ -10,7 +11,7 @@ namespace duewheel {
 namespace {
 
 Error out_of_range(const char* member, const std::string& range) {
-    return {"out_of_range", "`target.webhook." + std::string(member) + "` is " + range,
+    return {"out_of_range"_code, "`target.webhook." + std::string(member) + "` is " + range,
             "target.webhook." + std::string(member)};
 }
 
@@ -26,7 +27,8 @@ Result<std::vector<IpBlock>> allowed_networks(const WebhookOptions& options) {
     for (const std::string& text : options.allowed_networks) {
         Result<IpBlock> block = IpBlock::from(text);
         if (!block) {
-            return Error{"bad_address_block", "in the setting webhooks.allowed_networks: " + block.error().message};
+            return Error{"bad_address_block"_code,
+                         "in the setting webhooks.allowed_networks: " + block.error().message};
         }
         blocks.push_back(*std::move(block));
     }
@@ -35,7 +37,7 @@ Result<std::vector<IpBlock>> allowed_networks(const WebhookOptions& options) {
 
 Status WebhookRules::check_url(std::string& url) const {
     const Result<WebhookUrl> read = WebhookUrl::from(url);
-    if (!read) return Error{"bad_webhook_url", read.error().message, "target.webhook.url"};
+    if (!read) return Error{"bad_webhook_url"_code, read.error().message, "target.webhook.url"};
     std::optional<IpAddress> address = read->address;
     if (!address && is_own_name(read->host)) address = parse_ip_address("127.0.0.1");
     const std::string_view what = address ? addresses_.refusal(*address, read->port) : std::string_view();
@@ -45,7 +47,7 @@ Status WebhookRules::check_url(std::string& url) const {
                 ? "the server does not post to itself; put the messages into the other queue instead"
                 : "use a public address, or add the network to the setting "
                   "webhooks.allowed_networks";
-        return Error{"forbidden_address",
+        return Error{"forbidden_address"_code,
                      read->host + " is " + std::string(what) + ", and webhooks are not sent there: " + advice,
                      "target.webhook.url"};
     }
@@ -56,17 +58,17 @@ Status WebhookRules::check_url(std::string& url) const {
 Status WebhookRules::check_secrets(const TargetOwner& owner, const WebhookTarget& target) const {
     constexpr const char* kField = "target.webhook.secrets";
     if (target.secrets.size() > kWebhookSecretsMax) {
-        return Error{"bad_webhook_secret",
+        return Error{"bad_webhook_secret"_code,
                      "a webhook has up to " + std::to_string(kWebhookSecretsMax) +
                          " secrets; remove those that no receiver verifies with any more",
                      kField};
     }
     if (std::set<std::string_view>(target.secrets.begin(), target.secrets.end()).size() != target.secrets.size()) {
-        return Error{"bad_webhook_secret", "a secret is named twice; name each once", kField};
+        return Error{"bad_webhook_secret"_code, "a secret is named twice; name each once", kField};
     }
     for (const std::string& name : target.secrets) {
         if (!is_webhook_secret_name(name)) {
-            return Error{"bad_webhook_secret",
+            return Error{"bad_webhook_secret"_code,
                          "give the name of a secret from the setting webhooks.secrets, up to " +
                              std::to_string(kWebhookSecretNameBytesMax) +
                              " letters, digits and . _ - ; never send the secret itself",
@@ -74,7 +76,7 @@ Status WebhookRules::check_secrets(const TargetOwner& owner, const WebhookTarget
         }
     }
     if (Status allowed = secrets_.check(owner, target.secrets); !allowed) {
-        return Error{"bad_webhook_secret", allowed.error().message, kField};
+        return Error{"bad_webhook_secret"_code, allowed.error().message, kField};
     }
     return {};
 }
@@ -84,7 +86,7 @@ Status WebhookRules::check(const TargetOwner& owner, WebhookTarget& target) cons
     if (Status secrets = check_secrets(owner, target); !secrets) return secrets;
     for (const auto& [name, value] : target.headers) {
         if (is_header_allowed(name)) continue;
-        return Error{"bad_webhook_header", name + " is set by the server: remove it",
+        return Error{"bad_webhook_header"_code, name + " is set by the server: remove it",
                      "target.webhook.headers." + name.substr(0, 64)};
     }
     if (target.timeout_ms > options_.timeout_max_ms) {

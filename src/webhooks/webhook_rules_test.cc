@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/error_codes.h"
 #include "support/temporary_directory.h"
 #include "webhooks/own_listeners.h"
 
@@ -17,7 +18,7 @@ const std::string kKey = "whsec_" + std::string(32, 'A');
 
 std::string refusal(const std::vector<std::string>& files) {
     const Result<WebhookSecrets> read = WebhookSecrets::read(files);
-    return read ? "" : std::string(read.error().code) + ": " + read.error().message;
+    return read ? "" : std::string(name_of(read.error().code)) + ": " + read.error().message;
 }
 
 TEST(WebhookSecrets, are_read_from_their_files_by_name) {
@@ -33,7 +34,7 @@ TEST(WebhookSecrets, are_read_from_their_files_by_name) {
     const std::string signature = both->sign("1", 2, "x");
     EXPECT_TRUE(signature.starts_with("v1a,")) << signature;
     EXPECT_NE(signature.find(" v1,"), std::string::npos) << signature;
-    EXPECT_EQ(secrets->signer(std::vector<std::string>{"z"}).error().code, "bad_webhook_secret");
+    EXPECT_EQ(secrets->signer(std::vector<std::string>{"z"}).error().code, "bad_webhook_secret"_code);
     EXPECT_FALSE(secrets->signer({})->has_keys());
 }
 
@@ -73,7 +74,7 @@ struct Rules {
         if (const Status fine = rules.check(owner, target); !fine) {
             message = fine.error().message;
             EXPECT_FALSE(fine.error().message.empty());
-            return std::string(fine.error().code) + " " + fine.error().field;
+            return std::string(name_of(fine.error().code)) + " " + fine.error().field;
         }
         return target.url;
     }
@@ -167,7 +168,7 @@ TEST(WebhookSecrets, queues_of_a_secret_that_are_not_clear_refuse_the_start) {
     for (const char* queues : {"key", "key=", "key=shop", "key=/mail", "other=shop/", "=shop/", ""}) {
         const auto read = WebhookSecrets::read(keys, std::vector<std::string>{queues});
         ASSERT_FALSE(read.ok()) << queues;
-        EXPECT_EQ(read.error().code, "bad_webhook_secret");
+        EXPECT_EQ(read.error().code, "bad_webhook_secret"_code);
     }
 }
 
@@ -188,7 +189,7 @@ TEST(WebhookRules, refuse_headers_that_the_server_sets) {
 TEST(WebhookRules, invalid_networks_are_reported) {
     WebhookOptions options;
     options.allowed_networks = {"10.0.0.0/8", "10.0.0.1/8"};
-    EXPECT_EQ(allowed_networks(options).error().code, "bad_address_block");
+    EXPECT_EQ(allowed_networks(options).error().code, "bad_address_block"_code);
 }
 
 TEST(OwnListeners, of_loopback_are_loopback_and_of_others_every_address_of_this_machine) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/error_codes.h"
 #include "resource/webhook_target.h"
 #include "webhooks/secret_file.h"
 
@@ -10,7 +11,7 @@ namespace duewheel {
 namespace {
 
 Error bad(std::string message) {
-    return Error{"bad_webhook_secret", std::move(message)};
+    return Error{"bad_webhook_secret"_code, std::move(message)};
 }
 
 Error unknown(const std::string& name) {
@@ -20,7 +21,7 @@ Error unknown(const std::string& name) {
 
 Result<Secret> read_file(const std::string& name, const std::string& path) {
     const std::string what = "the webhook secret " + name;
-    Result<Secret> secret = read_secret_file(path, what, "bad_webhook_secret");
+    Result<Secret> secret = read_secret_file(path, what, "bad_webhook_secret"_code);
     if (!secret) return secret;
     const std::array<Secret, 1> alone{*secret};
     if (const Result<WebhookSigner> signer = WebhookSigner::from(alone); !signer) {

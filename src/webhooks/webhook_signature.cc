@@ -8,6 +8,7 @@
 #include <openssl/hmac.h>
 
 #include "base/base64.h"
+#include "base/error_codes.h"
 
 namespace duewheel {
 namespace {
@@ -28,7 +29,7 @@ std::string_view text_of(const unsigned char* bytes, std::size_t size) {
 }
 
 Error refuse_secret(std::string why) {
-    return {"bad_webhook_secret", std::move(why), "secret"};
+    return {"bad_webhook_secret"_code, std::move(why), "secret"};
 }
 
 struct FreeKey {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::webhook_signature_test {
 namespace {
 
@@ -62,7 +64,7 @@ TEST(WebhookSignature, a_bad_secret_is_refused_and_never_shown) {
         const auto keys = secrets({text});
         const Result<WebhookSigner> signer = WebhookSigner::from(keys);
         ASSERT_FALSE(signer) << text;
-        EXPECT_EQ(signer.error().code, "bad_webhook_secret");
+        EXPECT_EQ(signer.error().code, "bad_webhook_secret"_code);
         EXPECT_EQ(signer.error().message.find("MfKQ"), std::string::npos);
         EXPECT_EQ(signer.error().message.find("nWGx"), std::string::npos);
     }

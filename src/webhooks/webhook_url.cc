@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -10,7 +12,7 @@ constexpr std::size_t kHostBytesMax = 253;
 constexpr std::size_t kLabelBytesMax = 63;
 
 Error refuse_url(const std::string& why) {
-    return {"bad_webhook_url", why, "url"};
+    return {"bad_webhook_url"_code, why, "url"};
 }
 
 bool is_digit(char c) {

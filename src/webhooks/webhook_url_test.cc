@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::webhook_url_test {
 namespace {
 
@@ -142,7 +144,7 @@ TEST(WebhookUrl, ambiguous_forms_are_refused) {
     for (const auto& [text, part_of_why] : all) {
         const Result<WebhookUrl> url = WebhookUrl::from(text);
         ASSERT_FALSE(url) << text << " was taken as " << url->text();
-        EXPECT_EQ(url.error().code, "bad_webhook_url");
+        EXPECT_EQ(url.error().code, "bad_webhook_url"_code);
         EXPECT_NE(url.error().message.find(part_of_why), std::string::npos) << text << ": " << url.error().message;
     }
     EXPECT_FALSE(WebhookUrl::from("http://" + long_label + ".com/"));

@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/error_codes.h"
 #include "fuzz/fuzz_target.h"
 #include "http_api/access/caller.h"
 #include "http_api/calls/call_path.h"
@@ -31,7 +32,7 @@ HttpApiOptions small_options() {
 }
 
 void judge_refusal(const Error& error) {
-    require(find_problem_kind(error.code) != nullptr, "a code is not listed:", error.code);
+    require(is_for_clients(error.code), "a code is not listed:", name_of(error.code));
     const HttpResponse answer = problem(error);
     boost::json::error_code code;
     const boost::json::value read = boost::json::parse(answer.body, code);

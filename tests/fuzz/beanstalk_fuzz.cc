@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "beanstalk/beanstalk_session.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
@@ -97,7 +98,7 @@ class ScriptedPort final : public CommandPort {
             return ended(release->lease, LeaseOutcome::released);
         }
         if (const auto* hold = std::get_if<HoldLeaseCommand>(&command)) return ended(hold->lease, LeaseOutcome::held);
-        if (script_.chance(8)) return Error{script_.chance(2) ? "too_busy" : "unknown_message", "refused"};
+        if (script_.chance(8)) return Error{script_.chance(2) ? "too_busy"_code : "unknown_id"_code, "refused"};
         if (std::holds_alternative<PutCommand>(command)) return PutAnswer{.id = ++last_id_};
         if (std::holds_alternative<LeaseCommand>(command)) return lease();
         if (std::holds_alternative<LeaseMessageCommand>(command)) return lease_one();

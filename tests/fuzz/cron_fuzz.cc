@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 
+#include "base/error_codes.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
 #include <duewheel/cron_schedule.h>
@@ -16,7 +17,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 void judge_refusal(std::string_view text, const Error& error) {
-    require(error.code == "bad_cron", "a rule is refused with another code");
+    require(error.code == "bad_cron"_code, "a rule is refused with another code");
     const std::string_view message = error.message;
     require(message.starts_with("column ") && message.ends_with("."), "a refusal has another form", message);
     const std::size_t column = std::stoul(std::string(message.substr(7)));

@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 
+#include "base/error_codes.h"
 #include "fuzz/fuzz_target.h"
 #include "journal/segment_format.h"
 #include "store/maintenance/directory_marks.h"
@@ -25,7 +26,7 @@ void judge(SimDisk& disk, const char* name, std::string_view bytes, bool fits, R
     put(disk, name, bytes);
     const Result<std::optional<Mark>> mark = read(disk, kDirectory);
     if (!mark) {
-        require(mark.error().code == "damaged_mark", "a mark is refused otherwise:", mark.error().code);
+        require(mark.error().code == "damaged_mark"_code, "a mark is refused otherwise:", name_of(mark.error().code));
         return;
     }
     require(mark->has_value(), "a mark that is there is not seen");
@@ -38,7 +39,7 @@ void judge(SimDisk& disk, const char* name, std::string_view bytes, bool fits, R
     const std::uint64_t size = file->size().value();
     disk.flip(std::string(kDirectory) + "/" + name, bytes.size() % size, std::byte{0x20});
     const Result<std::optional<Mark>> turned = read(disk, kDirectory);
-    require(!turned.ok() && turned.error().code == "damaged_mark", "a damaged mark was taken");
+    require(!turned.ok() && turned.error().code == "damaged_mark"_code, "a damaged mark was taken");
 }
 
 }  // namespace

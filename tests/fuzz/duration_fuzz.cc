@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
@@ -58,7 +59,7 @@ std::optional<std::int64_t> add_up(std::string_view text) {
 
 void judge(std::string_view text, const Result<std::int64_t>& parsed) {
     if (!parsed) {
-        require(parsed.error().code == "bad_duration", "a duration is refused with another code");
+        require(parsed.error().code == "bad_duration"_code, "a duration is refused with another code");
         require(!parsed.error().message.empty(), "a refusal says nothing");
         return;
     }

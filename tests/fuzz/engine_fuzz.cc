@@ -286,7 +286,7 @@ class Trial {
 
     void hear(const PendingLookup& asked, const Reply& reply) {
         if (const auto* error = std::get_if<Error>(&reply)) {
-            require(!error->code.empty() && !error->message.empty(), "a refusal says nothing");
+            require(error->code != ErrorCode::none && !error->message.empty(), "a refusal says nothing");
             return;
         }
         switch (asked.what) {

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
 #include <duewheel/cron_schedule.h>
@@ -117,7 +118,7 @@ Reading read(std::string_view text) {
 }
 
 void judge_refusal(const Error& error, std::size_t line) {
-    require(error.code == "bad_exclusion", "it is refused with another code", error.code);
+    require(error.code == "bad_exclusion"_code, "it is refused with another code", name_of(error.code));
     require(error.message.starts_with("line " + std::to_string(line) + ", column "), "it is refused at another line",
             error.message);
     require(error.message.ends_with("."), "a refusal has another form", error.message);

@@ -99,7 +99,7 @@ Heard listen(std::string_view input, const std::vector<std::size_t>& cuts) {
             if (state == RequestParser::State::refused) {
                 const int status = parser.refusal().status;
                 require(status >= 400 && status <= 505, "a refusal has no status");
-                require(!parser.refusal().code.empty(), "a refusal has no code");
+                require(parser.refusal().code != ErrorCode::none, "a refusal has no code");
                 heard.refused = true;
                 return heard;
             }

@@ -74,7 +74,7 @@ void read_all(ExportReader& reader, std::string_view input) {
         if (line) {
             std::visit([](const auto& of) { judge(of); }, *line);
         } else {
-            require(!line.error().code.empty() && !line.error().message.empty(), "a refusal says nothing");
+            require(line.error().code != ErrorCode::none && !line.error().message.empty(), "a refusal says nothing");
         }
     }
     static_cast<void>(reader.finish());

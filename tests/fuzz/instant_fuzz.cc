@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
@@ -60,7 +61,7 @@ void fuzz(std::string_view input) {
         require(reckoned(input) == *parsed, "an instant was taken as another");
         judge_round_trip(*parsed);
     } else {
-        require(parsed.error().code == "bad_instant", "an instant is refused with another code");
+        require(parsed.error().code == "bad_instant"_code, "an instant is refused with another code");
     }
     const auto number =
         static_cast<InstantMs>(InputScript(input).number() % (static_cast<std::uint64_t>(kLastInstant) + 1));

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
 #include "journal/local_journal.h"
@@ -229,7 +230,8 @@ class Trial {
     }
 
     static void judge_refusal(const Error& error) {
-        require(error.code == "damaged_log" || error.code == "newer_format", "a log has another error:", error.code);
+        require(error.code == "damaged_log"_code || error.code == "newer_format"_code,
+                "a log has another error:", name_of(error.code));
         require(!error.message.empty(), "a refusal says nothing");
     }
 

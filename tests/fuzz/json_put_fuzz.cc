@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 
 #include "base/base64.h"
+#include "base/error_codes.h"
 #include "base/json_writer.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
@@ -157,11 +158,11 @@ void fuzz(std::string_view input) {
     const Result<PutCommand> put = read_json_put(input, options, {});
     const std::optional<json::value> tree = tree_of(input);
     if (!put) {
-        require(find_problem_kind(put.error().code) != nullptr, "a code is not listed:", put.error().code);
+        require(is_for_clients(put.error().code), "a code is not listed:", name_of(put.error().code));
         const HttpResponse answer = problem(put.error());
         require(tree_of(answer.body).has_value(), "a refusal is no JSON:", answer.body);
-        const std::string_view code = put.error().code;
-        const bool of_syntax = code == "bad_json" || code == "bad_utf8" || code == "too_deep";
+        const ErrorCode code = put.error().code;
+        const bool of_syntax = code == "bad_json"_code || code == "bad_utf8"_code || code == "too_deep"_code;
         require(!of_syntax || !tree, "JSON was called none");
         return;
     }

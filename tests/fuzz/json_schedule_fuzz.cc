@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/error_codes.h"
 #include "fuzz/fuzz_target.h"
 #include "http_api/answers/schedule_text.h"
 #include "http_api/problem.h"
@@ -37,7 +38,7 @@ Result<Command> read(std::string_view body) {
 }
 
 void judge_refusal(const Error& error) {
-    require(find_problem_kind(error.code) != nullptr, "a code is not listed:", error.code);
+    require(is_for_clients(error.code), "a code is not listed:", name_of(error.code));
     const HttpResponse answer = problem(error);
     require(tree_of(answer.body).has_value(), "a refusal is no JSON:", answer.body);
 }

@@ -4,6 +4,7 @@
 #include <string>
 #include <variant>
 
+#include "base/error_codes.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
 #include "http_api/problem.h"
@@ -13,14 +14,14 @@ namespace duewheel::list_cursor_fuzz {
 namespace {
 
 void judge_refusal(const Error& error) {
-    require(find_problem_kind(error.code) != nullptr, "a code is not listed:", error.code);
+    require(is_for_clients(error.code), "a code is not listed:", name_of(error.code));
     require(!error.message.empty(), "a refusal says nothing");
 }
 
 void judge_cursor(std::string_view text, std::uint64_t query) {
     const Result<ListPosition> position = parse_list_cursor(text, query);
     if (!position) {
-        require(position.error().code == "bad_cursor", "a cursor is refused with another code");
+        require(position.error().code == "bad_cursor"_code, "a cursor is refused with another code");
         return;
     }
     require(list_cursor_text(*position, query) == text, "two texts are one cursor");

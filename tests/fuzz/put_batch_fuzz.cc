@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "fuzz/fuzz_target.h"
 #include "http_api/problem.h"
 #include "http_api/requests/batch_request.h"
@@ -46,7 +47,8 @@ void fuzz(std::string_view input) {
     const std::vector<std::string> lines = lines_of(input);
     const Result<BatchRequest> batch = read_batch(request, path, options);
     if (!batch) {
-        require(batch.error().code == "batch_too_large" && lines.size() > kLinesMax, "a batch was refused as a whole");
+        require(batch.error().code == "batch_too_large"_code && lines.size() > kLinesMax,
+                "a batch was refused as a whole");
         return;
     }
     require(lines.size() <= kLinesMax, "a batch is over its limit");
@@ -60,7 +62,7 @@ void fuzz(std::string_view input) {
         const bool taken = !batch->refused[i];
         require(taken == (alone.ok() && !lines[i].empty()), "a line has another verdict than alone");
         if (!taken) {
-            require(find_problem_kind(batch->refused[i]->code) != nullptr, "a code is not listed");
+            require(is_for_clients(batch->refused[i]->code), "a code is not listed");
             require(lines[i].empty() || batch->refused[i]->code == alone.error().code, "a line has another refusal");
             continue;
         }

@@ -4,6 +4,7 @@
 // can guess. The bytes are also read as a frame.
 #include <string>
 
+#include "base/error_codes.h"
 #include "fuzz/fuzz_target.h"
 #include "message/records/record.h"
 
@@ -13,9 +14,9 @@ namespace {
 void judge_frame(std::string_view bytes) {
     const Result<FramedRecord> frame = read_frame(bytes);
     if (!frame) {
-        const std::string_view code = frame.error().code;
-        require(code == "torn_record" || code == "bad_checksum" || code == "newer_format", "a frame has another error",
-                code);
+        const ErrorCode code = frame.error().code;
+        require(code == "torn_record"_code || code == "bad_checksum"_code || code == "newer_format"_code,
+                "a frame has another error", name_of(code));
         return;
     }
     require(frame->frame_bytes <= bytes.size(), "a frame is longer than its bytes");
@@ -54,8 +55,9 @@ void fuzz(std::string_view input) {
     const std::string_view body = input.substr(1);
     Result<Record> decoded = decode_record(kind, body);
     if (!decoded) {
-        const std::string_view code = decoded.error().code;
-        require(code == "damaged_record" || code == "newer_format", "a record has another error", code);
+        const ErrorCode code = decoded.error().code;
+        require(code == "damaged_record"_code || code == "newer_format"_code, "a record has another error",
+                name_of(code));
         return;
     }
     std::visit([](auto& record) { leave_out_idle_fields(record); }, *decoded);

@@ -2,6 +2,7 @@
 // written again they are the same value, and each value has one byte form.
 #include <string>
 
+#include "base/error_codes.h"
 #include "fuzz/fuzz_target.h"
 #include "message/records/record_parts.h"
 #include "resource/field_codec.h"
@@ -14,8 +15,8 @@ template <class Value>
 void require_round_trip(const Result<Value>& read, std::string (*encode)(const Value&),
                         Result<Value> (*decode)(std::string_view)) {
     if (!read) {
-        require(read.error().code == "damaged_record" || read.error().code == "newer_format", "another code",
-                read.error().code);
+        require(read.error().code == "damaged_record"_code || read.error().code == "newer_format"_code, "another code",
+                name_of(read.error().code));
         return;
     }
     const std::string bytes = encode(*read);

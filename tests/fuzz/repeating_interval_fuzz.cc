@@ -17,8 +17,8 @@ using std::chrono::days;
 using std::chrono::local_days;
 using std::chrono::milliseconds;
 
-void judge_refusal(std::string_view text, const Error& error, std::string_view code) {
-    require(error.code == code, "it is refused with another code", error.code);
+void judge_refusal(std::string_view text, const Error& error, ErrorCode code) {
+    require(error.code == code, "it is refused with another code", library_name_of(error.code));
     const std::string_view message = error.message;
     require(message.starts_with("column ") && message.ends_with("."), "a refusal has another form", message);
     const std::size_t column = std::stoul(std::string(message.substr(7)));
@@ -102,8 +102,8 @@ void fuzz(std::string_view input) {
     const Result<RepeatingInterval> interval = RepeatingInterval::parse(text, zone);
     const std::string_view period_text = text.substr(text.rfind('/') + 1);
     const Result<Period> period = parse_period(period_text);
-    if (!period) judge_refusal(period_text, period.error(), "bad_duration");
-    if (!interval) return judge_refusal(text, interval.error(), "bad_interval");
+    if (!period) judge_refusal(period_text, period.error(), ErrorCode::bad_duration);
+    if (!interval) return judge_refusal(text, interval.error(), ErrorCode::bad_interval);
 
     require(text.starts_with('R') && interval->start() >= kCalendarBegin && interval->start() < kCalendarEnd,
             "an interval begins outside of the calendar");

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/error_codes.h"
 #include "engine/rules/schedule_plan.h"
 #include "fuzz/fuzz_target.h"
 #include "message/schedule_state.h"
@@ -53,8 +54,9 @@ void fuzz(std::string_view input) {
     static ZoneCache zones;  // what a name means does not change between two calls
     const Result<ScheduleState> state = decode_schedule(input);
     if (!state) {
-        const std::string_view code = state.error().code;
-        require(code == "damaged_record" || code == "newer_format", "a state has another error", code);
+        const ErrorCode code = state.error().code;
+        require(code == "damaged_record"_code || code == "newer_format"_code, "a state has another error",
+                name_of(code));
         return;
     }
     const std::string written = encode_schedule(*state);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/byte_size.h"
+#include "base/error_codes.h"
 #include "configuration/configuration.h"
 #include "configuration/setting_text.h"
 #include "fuzz/fuzz_target.h"
@@ -14,7 +15,7 @@ namespace {
 
 void judge_byte_size(std::string_view text) {
     const Result<std::int64_t> size = parse_byte_size(text);
-    if (!size) return require(size.error().code == "bad_size", "a size is refused with another code");
+    if (!size) return require(size.error().code == "bad_size"_code, "a size is refused with another code");
     require(*size >= 0, "a size is negative");
     const Result<std::int64_t> again = parse_byte_size(format_byte_size(*size));
     require(again.ok() && *again == *size, "a size is another after writing");
@@ -43,7 +44,7 @@ void fuzz(std::string_view input) {
     const std::vector<std::pair<std::string, std::string>> variables = {{setting.environment(), std::string(text)}};
     by_environment.take_environment(variables);
     require(by_environment.errors().empty() == value.ok(), "a variable has another verdict than its text");
-    if (!value) return require(value.error().code == "bad_setting", "a setting is refused with another code");
+    if (!value) return require(value.error().code == "bad_setting"_code, "a setting is refused with another code");
     require(is_within(setting, *value), "a setting is out of its bounds");
     require(by_flag.of(setting).value == *value, "a flag has another value than its text");
     // A file takes UTF-8 alone; flags take what the shell gives.

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 
+#include "base/error_codes.h"
 #include "fuzz/fuzz_target.h"
 #include "webhooks/address_policy.h"
 #include "webhooks/webhook_url.h"
@@ -16,7 +17,7 @@ void fuzz(std::string_view input) {
     static_cast<void>(IpBlock::from(input));
     const Result<WebhookUrl> url = WebhookUrl::from(input);
     if (!url) {
-        require(url.error().code == "bad_webhook_url", "a URL is refused as something else");
+        require(url.error().code == "bad_webhook_url"_code, "a URL is refused as something else");
         return;
     }
     const Result<WebhookUrl> again = WebhookUrl::from(url->text());

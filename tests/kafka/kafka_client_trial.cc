@@ -20,6 +20,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "kafka/client/kafka_client.h"
 #include "shared/system_clock.h"
 #include "support/recording_log.h"
@@ -43,11 +44,11 @@ std::int64_t now_ms() {
 
 // "" of success.
 std::string code(const Status& status) {
-    return status.ok() ? "" : std::string(status.error().code);
+    return status.ok() ? "" : std::string(name_of(status.error().code));
 }
 template <class T>
 std::string code(const Result<T>& result) {
-    return result.ok() ? "" : std::string(result.error().code);
+    return result.ok() ? "" : std::string(name_of(result.error().code));
 }
 
 class KafkaClientTrial : public testing::Test {
@@ -130,7 +131,7 @@ class KafkaClientTrial : public testing::Test {
             const auto records = consumer.poll(10, 1000);
             if (!records) return records.error();
         }
-        return {"", "no error came"};
+        return {ErrorCode::none, "no error came"};
     }
 
     // `words` for tools/kafka_cluster.py, run `after` some seconds in the background.
@@ -311,7 +312,7 @@ TEST_F(KafkaClientTrial, says_that_a_position_was_trimmed) {
     for (const std::int64_t offset : {2, 50}) {
         EXPECT_EQ(code(in->assign(name, 0, offset)), "");
         const Error error = error_of(*in);
-        EXPECT_EQ(error.code, "position_trimmed") << error.message;
+        EXPECT_EQ(error.code, "position_trimmed"_code) << error.message;
         EXPECT_EQ(error.field, name + "/0");
         EXPECT_EQ(code(in->unassign(name, 0)), "");
     }
@@ -326,7 +327,7 @@ TEST_F(KafkaClientTrial, says_that_a_topic_to_read_is_missing) {
     const auto in = *client().open_consumer();
     EXPECT_EQ(code(in->assign("there.is.none", 0, 0)), "");
     const Error error = error_of(*in);
-    EXPECT_EQ(error.code, "unknown_topic") << error.message;
+    EXPECT_EQ(error.code, "unknown_topic"_code) << error.message;
     EXPECT_EQ(error.field, "there.is.none/0");
     const std::string name = topic("t");
     EXPECT_EQ(code(in->assign(name, 0, 0)), "");
@@ -334,7 +335,7 @@ TEST_F(KafkaClientTrial, says_that_a_topic_to_read_is_missing) {
     EXPECT_EQ(error_of(*in).field, name + "/1");
     cluster("run kafka-topics --delete --topic " + name);
     const Error deleted = error_of(*in);
-    EXPECT_EQ(deleted.code, "unknown_topic") << deleted.message;
+    EXPECT_EQ(deleted.code, "unknown_topic"_code) << deleted.message;
     EXPECT_EQ(deleted.field, name + "/0");
 }
 
@@ -374,7 +375,7 @@ TEST_F(KafkaClientTrial, tells_a_wrong_password_from_a_missing_permission) {
     EXPECT_EQ(looked.error().message.find("wrong-password"), std::string::npos) << looked.error().message;
     const auto in = *wrong->open_consumer();
     EXPECT_EQ(code(in->assign(name, 0, 0)), "");
-    EXPECT_EQ(error_of(*in).code, "kafka_login");
+    EXPECT_EQ(error_of(*in).code, "kafka_login"_code);
     for (const std::string& line : log_.lines()) EXPECT_EQ(line.find("wrong-password"), std::string::npos) << line;
 
     const auto right = open_as("right-password");
@@ -401,7 +402,7 @@ TEST_F(KafkaClientTrial, gives_up_when_no_broker_answers_and_goes_on_when_one_do
     EXPECT_EQ(flush(*plain, 3 * kShortTimeoutMs), std::vector<std::string>{"kafka_unavailable"});
     EXPECT_EQ(code(transactional->commit_transaction(kShortTimeoutMs)), "kafka_unknown_outcome");
     EXPECT_EQ(code(hasty->look_at(name, kShortTimeoutMs)), "kafka_unavailable");
-    EXPECT_EQ(error_of(*in).code, "kafka_unavailable");
+    EXPECT_EQ(error_of(*in).code, "kafka_unavailable"_code);
     const std::int64_t closing_ms = now_ms();
     transactional.reset();
     plain.reset();

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "base/error_codes.h"
 #include "engine/commands/command_traits.h"
 
 namespace duewheel {
@@ -419,7 +420,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
     const auto* error = std::get_if<Error>(&reply);
     if (error != nullptr && is_forgotten_within_limits(request, *error)) {
         if (is_change) return change_replied(token, request, ChangeAnswer{}), true;
-        return error_replied(request, {"gone", error->message, error->field}), true;
+        return error_replied(request, {"gone"_code, error->message, error->field}), true;
     }
     if (error != nullptr) {
         if (!settle_refused(token, request, *error)) error_replied(request, *error);

@@ -351,7 +351,7 @@ class Oracle {
     void loop_submitted(MessageModel& fresh);
     bool is_bad_loop(const PutCommand& put, DueMs start_ms) const;
     static bool is_loop_of_long_ago(const PutCommand& put, DueMs now);
-    bool is_refused_loop(const Request& request, const MessageModel* about, std::string_view code) const;
+    bool is_refused_loop(const Request& request, const MessageModel* about, ErrorCode code) const;
     // The maximum number of occurrences created by now, and of those not seen yet.
     std::uint64_t made_at_most(const MessageModel& loop) const;
     std::uint64_t not_met(const MessageModel& loop) const;
@@ -379,7 +379,7 @@ class Oracle {
     // oracle_prepared.cc
     void half_submitted(MessageModel& fresh);
     bool is_bad_half(const PutCommand& put) const;
-    bool is_refused_half(const Request& request, std::string_view code) const;
+    bool is_refused_half(const Request& request, ErrorCode code) const;
     void halves_told_time();
     void settle_replied(ReplyToken token, const Request& request, const SettleAnswer& answer);
     // Whether only a commit or a rollback can get this error; if so, judges it.
@@ -414,7 +414,7 @@ class Oracle {
     void schedules_listed(const Request& request, const ScheduleListAnswer& answer);
     void schedule_refused(const Request& request, const Error& error);
     bool may_be_refused(const SchedulePut& put, const ScheduleModel& model, const Request& request,
-                        std::string_view code) const;
+                        ErrorCode code) const;
     // oracle_previews.cc
     struct Previewed {
         const ScheduleModel& model;
@@ -564,7 +564,7 @@ class Oracle {
     DueRange watchdogs_in(const std::string& name_space) const;
     void check_namespace_limit(const MessageModel& accepted, std::uint64_t submitted_step);
     bool may_be_full_space(const PutCommand& put, const Request& request);
-    bool may_have_no_room(const PutCommand& put, const Request& request, std::string_view code);
+    bool may_have_no_room(const PutCommand& put, const Request& request, ErrorCode code);
     void put_tried(const PutCommand& put, ReplyToken token, std::size_t part);
     void put_told(const PutCommand& put, ReplyToken token, std::size_t part, bool is_taken);
     void check_put_rate(const std::string& name_space);

@@ -1,6 +1,7 @@
 // Commands with the limits of a token. A command that names something outside is refused as forbidden. A message
 // outside looks like one that does not exist, and its lease like one that has ended. None of these changes anything:
 // the worlds of messages do not get to know of them. A command within its limits is judged like one without.
+#include "base/error_codes.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {
@@ -64,25 +65,25 @@ bool Oracle::outside_submitted(const Command& command, const AccessLimits& limit
 
 void Oracle::outside_replied(const OutsideRequest& request, const Reply& reply) {
     const auto* error = std::get_if<Error>(&reply);
-    const std::string_view code = error == nullptr ? "" : error->code;
+    const ErrorCode code = error == nullptr ? ErrorCode::none : error->code;
     if (request.names_it) {
-        if (code == "forbidden") return rare_.met(Rare::forbidden_outside_its_limits);
+        if (code == "forbidden"_code) return rare_.met(Rare::forbidden_outside_its_limits);
         return violate("C12", "a command that names what its limits exclude is not refused as forbidden");
     }
     const MessageModel* about = message(request.serial);
-    if (code == "too_busy") return rare_.met(Rare::too_busy);
-    if (code == "delay_too_long") return;  // of every message, before it is looked up
+    if (code == "too_busy"_code) return rare_.met(Rare::too_busy);
+    if (code == "delay_too_long"_code) return;  // of every message, before it is looked up
     if (request.is_of_a_lease) {
         const auto* end = std::get_if<LeaseEndAnswer>(&reply);
         const bool has_ended = end != nullptr && end->outcome == LeaseOutcome::expired;
-        if (has_ended || code == "bad_lease_token") return rare_.met(Rare::lease_outside_its_limits);
+        if (has_ended || code == "bad_lease_token"_code) return rare_.met(Rare::lease_outside_its_limits);
         return violate("C12", "a lease outside the limits of its command is known", about);
     }
     // A command by key names its queue.
-    if (code == "unknown_id" || code == "forbidden") return rare_.met(Rare::unknown_outside_its_limits);
+    if (code == "unknown_id"_code || code == "forbidden"_code) return rare_.met(Rare::unknown_outside_its_limits);
     violate("C12",
             "a message outside the limits of its command is known" +
-                (code.empty() ? std::string() : ": refused with " + std::string(code)),
+                (code == ErrorCode::none ? std::string() : ": refused with " + std::string(name_of(code))),
             about);
 }
 
@@ -90,7 +91,7 @@ void Oracle::outside_replied(const OutsideRequest& request, const Reply& reply) 
 // unknown.
 bool Oracle::is_forgotten_within_limits(const Request& request, const Error& error) const {
     const MessageModel* about = message(request.serial);
-    if (!request.is_limited || about == nullptr || error.code != "unknown_id") return false;
+    if (!request.is_limited || about == nullptr || error.code != "unknown_id"_code) return false;
     return std::visit(
         [&](const auto& named) {
             if constexpr (requires { named.name_space; }) return named.name_space == about->put.name_space;

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {
@@ -69,8 +70,8 @@ void Oracle::records_replied(ReplyToken token, const Request& request, const Rep
     const std::size_t taken = answer == nullptr ? 0 : answer->taken;
     for (std::size_t i = taken; i < count; ++i) put_told(command.puts[i], token, i, false);
     if (const auto* error = std::get_if<Error>(&reply)) {
-        if (error->code == "store_full") rare_.met(Rare::records_refused_for_space);
-        if (error->code != "position_moved") return error_replied(request, *error);
+        if (error->code == "store_full"_code) rare_.met(Rare::records_refused_for_space);
+        if (error->code != "position_moved"_code) return error_replied(request, *error);
         rare_.met(Rare::reader_not_at_its_position);
         if (!take.may_come_late) violate("X", "a reader at the position of its input is refused for its position");
         return;
@@ -101,8 +102,9 @@ void Oracle::records_replied(ReplyToken token, const Request& request, const Rep
                            .step = request.step};
         error_replied(part, *answer->refused);
         input.refused = command.offsets[taken];
-        const std::string_view code = answer->refused->code;
-        input.was_refused_for_good = code == "delay_too_long" || code == "expires_too_soon" || code == "key_conflict";
+        const ErrorCode code = answer->refused->code;
+        input.was_refused_for_good =
+            code == "delay_too_long"_code || code == "expires_too_soon"_code || code == "key_conflict"_code;
     }
     // What changes nothing is answered at once, perhaps before the command that led to this position.
     if (has_moved) input.move_to(end);

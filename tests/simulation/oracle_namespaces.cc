@@ -5,6 +5,7 @@
 // violates C12.
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {
@@ -94,22 +95,22 @@ void Oracle::namespace_replied(ReplyToken token, const Request& request, const R
 }
 
 void Oracle::namespace_refused(const Request& request, const Error& error) {
-    const auto& code = error.code;
-    if (code == "too_busy") return rare_.met(Rare::too_busy);
+    const ErrorCode code = error.code;
+    if (code == "too_busy"_code) return rare_.met(Rare::too_busy);
     const auto* configure = std::get_if<ConfigureNamespaceCommand>(&request.command);
-    if (configure != nullptr && code == "store_full") {
+    if (configure != nullptr && code == "store_full"_code) {
         const LogSpace enough = configure->removes ? LogSpace::cleaning : LogSpace::reserve;
         if (least_space_ < enough) violate("C11", "settings of a namespace are refused for want of space");
         return;
     }
-    if (configure != nullptr && code == "out_of_range") {
+    if (configure != nullptr && code == "out_of_range"_code) {
         const NamespaceSettings& asked = configure->settings;
         const std::uint64_t greatest =
             std::max({asked.pending_max, asked.queues_max, asked.schedules_max, asked.watchdogs_max, asked.put_rate});
         if (greatest <= options_.pending_limit_max) violate("X", "settings in which nothing is wrong are refused");
         return rare_.met(Rare::namespace_refused);
     }
-    if (configure != nullptr && code == "namespace_limit" && !configure->removes) {
+    if (configure != nullptr && code == "namespace_limit"_code && !configure->removes) {
         const NamespaceModel& space = namespace_of(configure->name_space);
         const NamespaceSettings* before = space.surely_since(request.step);
         if (before != nullptr && before->revision != 0) {
@@ -124,13 +125,13 @@ void Oracle::namespace_refused(const Request& request, const Error& error) {
         return rare_.met(Rare::too_many_namespaces);
     }
     if (const auto* named = std::get_if<DescribeNamespaceCommand>(&request.command);
-        named != nullptr && code == "unknown_namespace") {
+        named != nullptr && code == "unknown_namespace"_code) {
         const NamespaceSettings* settings = limits_since(named->name_space, request.step);
         if (settings != nullptr && settings->revision != 0) violate("C1", "a namespace with settings is not known");
         if (unfinished_in_space(named->name_space).low > 0) violate("C1", "a namespace with messages is not known");
         return rare_.met(Rare::namespace_unknown);
     }
-    violate("X", "a command on a namespace is refused with " + std::string(code) + ": " + error.message);
+    violate("X", "a command on a namespace is refused with " + std::string(name_of(code)) + ": " + error.message);
 }
 
 // ---- what is told of one
@@ -251,8 +252,8 @@ bool Oracle::may_be_full_space(const PutCommand& put, const Request& request) {
 }
 
 // Whether what is refused for want of room, in a queue or in its namespace, may find none.
-bool Oracle::may_have_no_room(const PutCommand& put, const Request& request, std::string_view code) {
-    return code == "namespace_full" ? may_be_full_space(put, request) : may_be_full(put, request);
+bool Oracle::may_have_no_room(const PutCommand& put, const Request& request, ErrorCode code) {
+    return code == "namespace_full"_code ? may_be_full_space(put, request) : may_be_full(put, request);
 }
 
 void Oracle::put_tried(const PutCommand& put, ReplyToken token, std::size_t part) {

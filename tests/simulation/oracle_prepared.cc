@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/error_codes.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {
@@ -43,11 +44,11 @@ void Oracle::half_submitted(MessageModel& fresh) {
     overdue_prepared_.push_back(fresh.serial);
 }
 
-bool Oracle::is_refused_half(const Request& request, std::string_view code) const {
+bool Oracle::is_refused_half(const Request& request, ErrorCode code) const {
     const auto* put = std::get_if<PutCommand>(&request.command);
     if (put == nullptr || !put->transaction || !is_bad_half(*put)) return false;
-    return code == "out_of_range" || code == "missing_member" || code == "conflicting_members" ||
-           code == "delay_too_long";
+    return code == "out_of_range"_code || code == "missing_member"_code || code == "conflicting_members"_code ||
+           code == "delay_too_long"_code;
 }
 
 // From when on its default may hold.
@@ -113,15 +114,15 @@ bool Oracle::settle_refused(ReplyToken token, const Request& request, const Erro
     const auto* command = std::get_if<SettleCommand>(&request.command);
     MessageModel* about = message(request.serial);
     if (command == nullptr || about == nullptr) return false;
-    const std::string_view code = error.code;
-    const bool is_committed_before = code == "already_committed" && !command->commits;
-    const bool is_over = code == "already_rolled_back" && command->commits;
-    if (code == "not_transactional" && !about->put.transaction && command->name_space == about->put.name_space) {
+    const ErrorCode code = error.code;
+    const bool is_committed_before = code == "already_committed"_code && !command->commits;
+    const bool is_over = code == "already_rolled_back"_code && command->commits;
+    if (code == "not_transactional"_code && !about->put.transaction && command->name_space == about->put.name_space) {
         rare_.met(Rare::settled_though_no_transaction);
         return true;
     }
     if ((!is_committed_before && !is_over) || !about->half) return false;
-    note(*about, error.code);
+    note(*about, name_of(error.code));
     const bool may_be_purged = about->purge != MessageModel::Purge::no;
     const bool may_have_expired = about->may_have_expired(latest());
     const Worlds before = explain(*about, token, [&](const World& world) {
@@ -129,7 +130,7 @@ bool Oracle::settle_refused(ReplyToken token, const Request& request, const Erro
         return world.was_prepared || (world.is_prepared() && (may_be_purged || may_have_expired));
     });
     if (before.empty()) {
-        violate("C4", "refused with " + std::string(code) + ", but it is " + describe(about->worlds()), about);
+        violate("C4", "refused with " + std::string(name_of(code)) + ", but it is " + describe(about->worlds()), about);
         return true;
     }
     rare_.met(is_over ? Rare::commit_of_what_was_rolled_back : Rare::rollback_of_what_was_committed);

@@ -5,6 +5,7 @@
 // commands on one queue are executed in the order of their submission.
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {
@@ -274,9 +275,9 @@ bool Oracle::may_be_full(const PutCommand& put, const Request& request) {
 void Oracle::settings_refused(const Request& request, const Error& error) {
     const auto& command = std::get<ConfigureQueueCommand>(request.command);
     const DueRange held = unfinished_in(command.name_space, command.queue);
-    const bool may_be = error.code == "queue_not_empty" && command.what == What::remove &&
+    const bool may_be = error.code == "queue_not_empty"_code && command.what == What::remove &&
                         (held.high > 0 || may_hold_dead(command.name_space, command.queue));
-    if (!may_be) return violate("X", "a queue's settings are refused with " + std::string(error.code));
+    if (!may_be) return violate("X", "a queue's settings are refused with " + std::string(name_of(error.code)));
     rare_.met(Rare::queue_not_empty);
 }
 

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/error_codes.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {
@@ -52,17 +53,17 @@ void Oracle::loop_submitted(MessageModel& fresh) {
 }
 
 // Whether a put or a move may be refused with this because of a recurring message.
-bool Oracle::is_refused_loop(const Request& request, const MessageModel* about, std::string_view code) const {
+bool Oracle::is_refused_loop(const Request& request, const MessageModel* about, ErrorCode code) const {
     const auto* put = std::get_if<PutCommand>(&request.command);
-    if (code == "repeats") {
+    if (code == "repeats"_code) {
         const bool moves = std::holds_alternative<RescheduleCommand>(request.command) ||
                            std::holds_alternative<FireCommand>(request.command);
         return moves && about != nullptr && about->is_recurring();
     }
     if (put == nullptr || !put->repeat) return false;
-    if (code == "conflicting_members") return put->expires && put->expires->at_ms;
-    if (code == "expires_too_soon") return put->expires && put->expires->delay_ms < 1;
-    if (code != "out_of_range") return false;
+    if (code == "conflicting_members"_code) return put->expires && put->expires->at_ms;
+    if (code == "expires_too_soon"_code) return put->expires && put->expires->delay_ms < 1;
+    if (code != "out_of_range"_code) return false;
     return is_bad_loop(*put, due_of(put->when, request.submitted_ms).high) || is_loop_of_long_ago(*put, latest());
 }
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/error_codes.h"
 #include "engine/commands/command_traits.h"
 #include "simulation/oracle.h"
 
@@ -57,12 +58,12 @@ void Oracle::refused_for_its_share_of_the_disk() {
 
 void Oracle::error_replied(const Request& request, const Error& error) {
     MessageModel* about = message(request.serial);
-    if (about != nullptr) note(*about, error.code);
-    const auto& code = error.code;
-    if (code == "too_busy") return rare_.met(Rare::too_busy);
-    if (code == "store_full" && error.field == "namespace") return refused_for_its_share_of_the_disk();
-    if (code == "store_full") return refused_for_space(request);
-    if (code == "key_conflict" && about != nullptr && std::holds_alternative<PutCommand>(request.command) &&
+    if (about != nullptr) note(*about, name_of(error.code));
+    const ErrorCode code = error.code;
+    if (code == "too_busy"_code) return rare_.met(Rare::too_busy);
+    if (code == "store_full"_code && error.field == "namespace") return refused_for_its_share_of_the_disk();
+    if (code == "store_full"_code) return refused_for_space(request);
+    if (code == "key_conflict"_code && about != nullptr && std::holds_alternative<PutCommand>(request.command) &&
         may_conflict(*about, std::get<PutCommand>(request.command))) {
         return rare_.met(Rare::key_conflict);
     }
@@ -71,17 +72,17 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (is_of_schedules) return schedule_refused(request, error);
     if (is_of_watchdogs(request.command)) return;  // seen to
     if (const auto* forecast = std::get_if<ForecastCommand>(&request.command);
-        forecast != nullptr && code == "out_of_range") {
+        forecast != nullptr && code == "out_of_range"_code) {
         if (forecast->minutes >= 1 && forecast->minutes <= options_.forecast_minutes_max)
             violate("X", "a forecast of as many minutes as there may be is refused");
         return rare_.met(Rare::forecast_refused);
     }
-    if (code == "waiter_limit") return rare_.met(Rare::too_many_waiters);
-    if (code == "unknown_queue") return refused_as_unknown(request);
-    if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit") {
+    if (code == "waiter_limit"_code) return rare_.met(Rare::too_many_waiters);
+    if (code == "unknown_queue"_code) return refused_as_unknown(request);
+    if (std::holds_alternative<ConfigureQueueCommand>(request.command) && code != "queue_limit"_code) {
         return settings_refused(request, error);
     }
-    const bool is_for_want_of_room = code == "queue_full" || code == "namespace_full";
+    const bool is_for_want_of_room = code == "queue_full"_code || code == "namespace_full"_code;
     if (const auto* redrive = std::get_if<RedriveCommand>(&request.command);
         redrive != nullptr && is_for_want_of_room) {
         PutCommand like_it;
@@ -91,11 +92,11 @@ void Oracle::error_replied(const Request& request, const Error& error) {
             violate("C11", "a redrive is refused although its queue is not full");
         return;
     }
-    if (code == "not_leasable" && about != nullptr) {
+    if (code == "not_leasable"_code && about != nullptr) {
         if (!may_be_unleasable(*about)) violate("X", "refused with not_leasable: " + error.message, about);
         return rare_.met(Rare::lease_by_id_refused);
     }
-    if (code == "made_ready" && about != nullptr) return made_ready(request, *about);
+    if (code == "made_ready"_code && about != nullptr) return made_ready(request, *about);
     const bool may_return = std::holds_alternative<KickCommand>(request.command) ||
                             std::holds_alternative<LeaseMessageCommand>(request.command);
     if (may_return && is_for_want_of_room && about != nullptr) {
@@ -112,13 +113,13 @@ void Oracle::error_replied(const Request& request, const Error& error) {
             violate("C11", "a put is refused although its queue is not full", about);
         return;
     }
-    if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "too_many_puts") {
+    if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "too_many_puts"_code) {
         return refused_for_its_rate(*put, request);
     }
     const bool takes_place = std::holds_alternative<PutCommand>(request.command) ||
                              std::holds_alternative<RescheduleCommand>(request.command);
-    if (code == "second_full" && takes_place && about != nullptr) return refused_for_its_second(request, *about);
-    if (code == "queue_limit" && error.field == "transaction.check_back.queue") {
+    if (code == "second_full"_code && takes_place && about != nullptr) return refused_for_its_second(request, *about);
+    if (code == "queue_limit"_code && error.field == "transaction.check_back.queue") {
         const auto* half = std::get_if<PutCommand>(&request.command);
         const bool asks_elsewhere = half != nullptr && half->transaction && !half->transaction->check_queue.empty() &&
                                     half->transaction->check_queue != half->queue;
@@ -128,9 +129,9 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         if (!has_limit) violate("C11", "a put is refused for a check queue where nothing limits them", about);
         return rare_.met(Rare::half_refused_for_its_check_queue);
     }
-    if (code == "queue_limit") return rare_.met(Rare::too_many_queues);
-    if (code == "bad_lease_token" && !request.known_lease) return rare_.met(Rare::forged_token_refused);
-    if (code == "unknown_id" || code == "unknown_key") {
+    if (code == "queue_limit"_code) return rare_.met(Rare::too_many_queues);
+    if (code == "bad_lease_token"_code && !request.known_lease) return rare_.met(Rare::forged_token_refused);
+    if (code == "unknown_id"_code || code == "unknown_key"_code) {
         const std::string* name_space = std::visit(
             [](const auto& command) -> const std::string* {
                 if constexpr (requires { command.id, command.name_space; }) return &command.name_space;
@@ -138,25 +139,25 @@ void Oracle::error_replied(const Request& request, const Error& error) {
             },
             request.command);
         const bool is_foreign = name_space != nullptr && about != nullptr && *name_space != about->put.name_space;
-        if (is_foreign || (about == nullptr && code == "unknown_id")) {
+        if (is_foreign || (about == nullptr && code == "unknown_id"_code)) {
             if (std::holds_alternative<SettleCommand>(request.command)) rare_.met(Rare::settle_of_an_unknown_id);
             return;
         }
     }
-    if (code == "unknown_key" && about != nullptr && about->records > 0) {
+    if (code == "unknown_key"_code && about != nullptr && about->records > 0) {
         const Worlds worlds = with_open_commands(*about, 0);
         const bool may_be_unknown = std::any_of(worlds.begin(), worlds.end(),
                                                 [](const World& world) { return world.phase == World::Phase::absent; });
         if (may_be_unknown || request.was_absent) return;
     }
-    if (code == "not_waiting" && about != nullptr) {
+    if (code == "not_waiting"_code && about != nullptr) {
         const Worlds worlds = with_open_commands(*about, 0);
         const bool may_be = std::any_of(worlds.begin(), worlds.end(), [](const World& world) {
             return world.phase == World::Phase::held || world.is_prepared();
         });
         if (may_be) return rare_.met(about->half ? Rare::refused_while_prepared : Rare::refused_while_held);
     }
-    if (code == "delay_too_long") {
+    if (code == "delay_too_long"_code) {
         const When* when = nullptr;
         if (const auto* put = std::get_if<PutCommand>(&request.command)) when = &put->when;
         if (const auto* moved = std::get_if<RescheduleCommand>(&request.command)) when = &moved->when;
@@ -169,12 +170,12 @@ void Oracle::error_replied(const Request& request, const Error& error) {
             return;
         }
     }
-    if (code == "expires_too_soon" && is_refused_expiry(request, about)) return rare_.met(Rare::expires_too_soon);
+    if (code == "expires_too_soon"_code && is_refused_expiry(request, about)) return rare_.met(Rare::expires_too_soon);
     if (is_refused_loop(request, about, code)) {
-        return rare_.met(code == "repeats" ? Rare::loop_cannot_be_moved : Rare::loop_refused);
+        return rare_.met(code == "repeats"_code ? Rare::loop_cannot_be_moved : Rare::loop_refused);
     }
     if (is_refused_half(request, code)) return rare_.met(Rare::half_refused);
-    if (code == "gone" && about != nullptr) {
+    if (code == "gone"_code && about != nullptr) {
         rare_.met(Rare::answered_gone);
         const Worlds worlds = with_open_commands(*about, 0);
         const bool may_be = std::any_of(worlds.begin(), worlds.end(), [&](const World& world) {
@@ -187,7 +188,7 @@ void Oracle::error_replied(const Request& request, const Error& error) {
         });
         if (may_be) return;
     }
-    violate("X", "refused with " + std::string(code) + ": " + error.message, about);
+    violate("X", "refused with " + std::string(name_of(code)) + ": " + error.message, about);
 }
 
 }  // namespace duewheel

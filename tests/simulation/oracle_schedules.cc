@@ -5,6 +5,7 @@
 // in oracle_schedule_states.cc, runs in oracle_runs.cc.
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {
@@ -287,10 +288,10 @@ void Oracle::schedules_listed(const Request& request, const ScheduleListAnswer& 
 
 // Whether a put can be refused so: by what it says, and by what is there.
 bool Oracle::may_be_refused(const SchedulePut& put, const ScheduleModel& model, const Request& request,
-                            std::string_view code) const {
+                            ErrorCode code) const {
     const ScheduleRule& rule = put.command.rule;
-    if (code == "never_due") return put.times.empty() || !put.times.back().next(now_, now_);
-    if (code == "schedule_limit") {
+    if (code == "never_due"_code) return put.times.empty() || !put.times.back().next(now_, now_);
+    if (code == "schedule_limit"_code) {
         const auto may_be_there = [](const auto& each) {
             return each.second.there != There::no || !each.second.open.empty() || each.second.is_blurred;
         };
@@ -300,7 +301,7 @@ bool Oracle::may_be_refused(const SchedulePut& put, const ScheduleModel& model, 
         const auto in_space = static_cast<std::uint64_t>(schedules_in(model.name_space).high);
         return limits == nullptr || (limits->schedules_max != 0 && in_space + 1 >= limits->schedules_max);
     }
-    if (code != "out_of_range") return false;
+    if (code != "out_of_range"_code) return false;
     const bool may_be_over = rule.times.times != 0 && (model.there != There::no || request.is_overlapped);
     const bool is_wrong_way_round = rule.times.end_ms != 0 && rule.times.end_ms < rule.times.start_ms;
     return rule.times.times > options_.repeat_times_max || rule.jitter_ms > options_.delay_max_ms ||
@@ -308,28 +309,28 @@ bool Oracle::may_be_refused(const SchedulePut& put, const ScheduleModel& model, 
 }
 
 void Oracle::schedule_refused(const Request& request, const Error& error) {
-    const std::string_view code = error.code;
+    const ErrorCode code = error.code;
     if (const auto* list = std::get_if<ListSchedulesCommand>(&request.command)) {
         const bool is_outside = list->limit < 1 || list->limit > options_.list_limit_max;
-        if (code != "out_of_range" || !is_outside)
-            violate("X", "a list of schedules is refused with " + std::string(code));
+        if (code != "out_of_range"_code || !is_outside)
+            violate("X", "a list of schedules is refused with " + std::string(name_of(code)));
         return;
     }
     ScheduleModel& model = *schedule_of(request.command);
-    if (code == "unknown_schedule" && !std::holds_alternative<PutScheduleCommand>(request.command) &&
+    if (code == "unknown_schedule"_code && !std::holds_alternative<PutScheduleCommand>(request.command) &&
         sent_control(request.command, Control::remove) == nullptr) {
         rare_.met(Rare::schedule_unknown);
         return schedule_is_gone(request, model);
     }
     if (const auto* preview = std::get_if<PreviewScheduleCommand>(&request.command)) {
         const bool is_outside = preview->count < 1 || preview->count > options_.preview_max;
-        if (code == "out_of_range" && is_outside) return;
+        if (code == "out_of_range"_code && is_outside) return;
     }
-    const bool is_room = code == "queue_full" || code == "namespace_full" || code == "queue_limit";
+    const bool is_room = code == "queue_full"_code || code == "namespace_full"_code || code == "queue_limit"_code;
     if (sent_control(request.command, Control::fire) != nullptr && is_room) {
         rare_.met(Rare::no_room_for_a_run_by_hand);
         const ScheduleState* state = model.surely();
-        if (code == "queue_limit" || state == nullptr || request.is_overlapped) return;
+        if (code == "queue_limit"_code || state == nullptr || request.is_overlapped) return;
         PutCommand like_it;
         like_it.name_space = model.name_space;
         like_it.queue = state->rule.queue;
@@ -338,7 +339,7 @@ void Oracle::schedule_refused(const Request& request, const Error& error) {
         }
         return;
     }
-    if (sent_control(request.command, Control::fire) != nullptr && code == "too_many_puts") {
+    if (sent_control(request.command, Control::fire) != nullptr && code == "too_many_puts"_code) {
         const NamespaceSettings* limits = limits_since(model.name_space, request.step);
         if (limits != nullptr && limits->put_rate == 0)
             schedule_violates(model, "C12", "a run by hand is refused for the rate of a namespace without one");
@@ -347,10 +348,10 @@ void Oracle::schedule_refused(const Request& request, const Error& error) {
     if (const auto* put = std::get_if<PutScheduleCommand>(&request.command)) {
         const SchedulePut& sent = schedule_puts_[put->rule.content_hash - 1];
         if (may_be_refused(sent, model, request, code)) {
-            return rare_.met(code == "schedule_limit" ? Rare::too_many_schedules : Rare::schedule_refused);
+            return rare_.met(code == "schedule_limit"_code ? Rare::too_many_schedules : Rare::schedule_refused);
         }
     }
-    schedule_violates(model, "X", "it is refused with " + std::string(code) + ": " + error.message);
+    schedule_violates(model, "X", "it is refused with " + std::string(name_of(code)) + ": " + error.message);
 }
 
 }  // namespace duewheel

@@ -1,6 +1,7 @@
 // Access tokens: an answered change is there after every crash, an unanswered one may be, and a removed token is gone.
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {
@@ -141,21 +142,21 @@ void Oracle::check_admin_is_kept(const std::string& id, const std::vector<TokenS
 }
 
 void Oracle::token_refused(const Request& request, const Error& error) {
-    const auto& code = error.code;
-    if (code == "too_busy") return rare_.met(Rare::too_busy);
+    const ErrorCode code = error.code;
+    if (code == "too_busy"_code) return rare_.met(Rare::too_busy);
     const auto* change = std::get_if<ChangeTokenCommand>(&request.command);
     const auto* named = std::get_if<DescribeTokenCommand>(&request.command);
-    if (code == "unknown_token" && (change != nullptr || named != nullptr)) {
+    if (code == "unknown_token"_code && (change != nullptr || named != nullptr)) {
         rare_.met(Rare::token_unknown);
         return token_seen(change != nullptr ? change->id : named->id, std::nullopt);
     }
-    if (change != nullptr && code == "store_full") {
+    if (change != nullptr && code == "store_full"_code) {
         const LogSpace enough = removes(*change) ? LogSpace::cleaning : LogSpace::reserve;
         if (least_space_ < enough) violate("C11", "a change of an access token is refused for want of space");
         return;
     }
-    if (change != nullptr && code == "last_admin") return last_admin_refused(request, *change);
-    if (change != nullptr && code == "certificate_name_taken") {
+    if (change != nullptr && code == "last_admin"_code) return last_admin_refused(request, *change);
+    if (change != nullptr && code == "certificate_name_taken"_code) {
         rare_.met(Rare::certificate_name_taken);
         for (const auto& [id, other] : tokens_) {
             if (id == change->id) continue;
@@ -165,7 +166,7 @@ void Oracle::token_refused(const Request& request, const Error& error) {
         }
         return violate("X", "a certificate name is taken, and no other access token has one");
     }
-    violate("X", "a command on access tokens is refused with " + std::string(code) + ": " + error.message);
+    violate("X", "a command on access tokens is refused with " + std::string(name_of(code)) + ": " + error.message);
 }
 
 void Oracle::last_admin_refused(const Request& request, const ChangeTokenCommand& change) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "base/error_codes.h"
 #include "simulation/oracle.h"
 
 namespace duewheel {
@@ -298,23 +299,23 @@ void Oracle::watchdogs_listed(const Request& request, const WatchdogListAnswer& 
 
 void Oracle::watchdog_refused(WatchdogModel& model, const WatchdogModel::Open& sent, const Request& request,
                               const Error& error) {
-    const auto& code = error.code;
-    if (code == "too_busy" || code == "store_full") return;  // judged apart
-    if (code == "unknown_watchdog" && !sent.puts && !sent.removes) {
+    const ErrorCode code = error.code;
+    if (code == "too_busy"_code || code == "store_full"_code) return;  // judged apart
+    if (code == "unknown_watchdog"_code && !sent.puts && !sent.removes) {
         rare_.met(Rare::watchdog_unknown);
         const bool is_of_this_life = sent.removes_before == model.removes && !sent.is_overlapped;
         if (sent.was_there && is_of_this_life) watchdog_violates(model, "C1", "it is not known any more");
         return;
     }
     const auto* put = std::get_if<PutWatchdogCommand>(&request.command);
-    if (put != nullptr && code == "watchdog_limit") {
+    if (put != nullptr && code == "watchdog_limit"_code) {
         rare_.met(Rare::too_many_watchdogs);
         if (sent.was_there && !sent.is_overlapped) {
             watchdog_violates(model, "C11", "a change of it is refused because there are too many");
         }
         return;
     }
-    if (put != nullptr && code == "out_of_range") {
+    if (put != nullptr && code == "out_of_range"_code) {
         const WatchdogRule& rule = put->rule;
         const bool is_wrong = rule.timeout_ms < 1 || rule.timeout_ms > kWatchdogMaxMs || rule.repeat_every_ms < 0 ||
                               (rule.max_ms != 0 && rule.max_ms < rule.timeout_ms) ||
@@ -322,7 +323,7 @@ void Oracle::watchdog_refused(WatchdogModel& model, const WatchdogModel::Open& s
         if (!is_wrong) return watchdog_violates(model, "X", "a put is refused in which nothing is wrong");
         return rare_.met(Rare::watchdog_refused);
     }
-    watchdog_violates(model, "X", "a command is refused with " + std::string(code));
+    watchdog_violates(model, "X", "a command is refused with " + std::string(name_of(code)));
 }
 
 // ---- messages that are met

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error_codes.h"
 #include "replication/topic_front.h"
 
 namespace duewheel {
@@ -76,7 +77,7 @@ Status SimNodes::follow() {
     }
     if (done || may_be_tried_again(done.error())) return {};
     standby_.reset();
-    if (done.error().code != "copy_too_old") return done;
+    if (done.error().code != "copy_too_old"_code) return done;
     rare_.met(Rare::standby_began_again);
     replace(storage_);
     return {};
@@ -111,12 +112,12 @@ Result<TopicChain> SimNodes::claim(SimStorage& own) {
             const std::uint64_t node = options_.shard * 1'000'000 + ++processes_;
             Result<TopicChain> chain = next_->copy->claim(node, "http://node-" + std::to_string(node), kTopicTimeoutMs);
             if (chain) return chain;
-            if (chain.error().code == "log_fenced") rare_.met(Rare::claim_overtaken);
+            if (chain.error().code == "log_fenced"_code) rare_.met(Rare::claim_overtaken);
             ready = chain.error();
         }
-        if (may_be_tried_again(ready.error()) || ready.error().code == "log_fenced") continue;
+        if (may_be_tried_again(ready.error()) || ready.error().code == "log_fenced"_code) continue;
         next_.reset();
-        if (ready.error().code != "copy_too_old") return ready.error();
+        if (ready.error().code != "copy_too_old"_code) return ready.error();
         rare_.met(Rare::standby_began_again);
         replace(own);
     }
@@ -155,10 +156,10 @@ void SimNodes::count_owner() {
 Status SimNodes::compare(const Totals& totals) {
     for (int tries = 0; !standby_; ++tries) {
         if (Status done = follow(); !done) return done;
-        if (tries == 10) return Error{"kafka_unavailable", "the standby node cannot be started"};
+        if (tries == 10) return Error{"kafka_unavailable"_code, "the standby node cannot be started"};
     }
     Status done = catch_up(*standby_);
-    if (!done && done.error().code == "copy_too_old") {
+    if (!done && done.error().code == "copy_too_old"_code) {
         standby_.reset();
         replace(storage_);
         rare_.met(Rare::standby_began_again);
@@ -167,7 +168,7 @@ Status SimNodes::compare(const Totals& totals) {
     if (!done) return done;
     const LocalJournal* local = standby_->copy->local();
     if (local == nullptr || local->totals() != totals) {
-        return Error{"damaged_log", "the log of the standby node adds up to something else"};
+        return Error{"damaged_log"_code, "the log of the standby node adds up to something else"};
     }
     return {};
 }

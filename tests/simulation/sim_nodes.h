@@ -13,6 +13,7 @@
 #include <memory>
 #include <string>
 
+#include "base/error_codes.h"
 #include "base/log.h"
 #include "replication/replicated_journal.h"
 #include "replication/topic_copy.h"
@@ -76,7 +77,7 @@ class SimNodes {
     Status catch_up(Standby& standby);
     Result<TopicChain> claim(SimStorage& own);
     void replace(SimStorage& storage);
-    static bool may_be_tried_again(const Error& error) { return error.code.starts_with("kafka_"); }
+    static bool may_be_tried_again(const Error& error) { return name_of(error.code).starts_with("kafka_"); }
 
     const SimOptions& options_;
     SimLogTopic& topic_;

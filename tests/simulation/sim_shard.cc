@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <limits>
 
+#include "base/error_codes.h"
 #include "message/records/subject.h"
 #include "simulation/schedule_model.h"
 
@@ -231,7 +232,7 @@ void SimShard::run_commit() {
     if (done) {
         commit_durable_ = true;
         commit_waits_ = false;
-    } else if (done.error().code == "no_space") {
+    } else if (done.error().code == "no_space"_code) {
         commit_waits_ = true;
         rare_.met(Rare::no_space_for_a_segment);
     } else {
@@ -260,7 +261,7 @@ void SimShard::run_seal() {
     const Result<SegmentNumber> sealed = parts_->seal_next();
     const std::uint64_t left = parts_->journal().bytes_on_disk() - parts_->journal().catalog().bytes();
     if (left < spares) rare_.met(Rare::spare_given_up_for_a_table);
-    if (!sealed && sealed.error().code == "no_space") {
+    if (!sealed && sealed.error().code == "no_space"_code) {
         rare_.met(Rare::table_refused);
     } else if (!sealed) {
         fatal_error_ = sealed.error();
@@ -285,13 +286,13 @@ void SimShard::run_tend_space() {
 
 bool SimShard::save_clock_mark(const ClockMark& mark) {
     const Status marked = parts_->save_clock_mark(mark);
-    if (!marked && marked.error().code != "no_space") fatal_error_ = marked.error();
+    if (!marked && marked.error().code != "no_space"_code) fatal_error_ = marked.error();
     return marked.ok();
 }
 
 bool SimShard::save_end() {
     const Status saved = parts_->save_end(true);
-    if (!saved && saved.error().code != "no_space") fatal_error_ = saved.error();
+    if (!saved && saved.error().code != "no_space"_code) fatal_error_ = saved.error();
     return saved.ok();
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "base/error_codes.h"
 #include "engine/commands/command_traits.h"
 #include "simulation/other_forms.h"
 #include "simulation/random_limits.h"
@@ -28,7 +29,7 @@ std::uint64_t number_of(const Reply& reply) {
             } else if constexpr (requires { answer.row; }) {
                 return answer.row.id * 31 + static_cast<std::uint64_t>(answer.row.state.state);
             } else if constexpr (requires { answer.code; }) {
-                return answer.code.size();
+                return name_of(answer.code).size();
             } else if constexpr (requires { answer.listed; }) {
                 std::uint64_t sum = answer.listed.size();
                 for (const ListedMessage& listed : answer.listed) sum = sum * 31 + listed.row.id;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/error_codes.h"
 #include "message/records/input_position.h"
 #include "message/records/outcome_rows.h"
 #include "message/records/subject.h"
@@ -601,8 +602,9 @@ void Simulation::damage() {
         return;
     }
     rare_.met(loses_end ? Rare::lost_end_refused : Rare::damage_refused);
-    if (const auto code = opened.error().code; code != "damaged_log" && code != "newer_format") {
-        return oracle_.violate("C10", "damage is met with " + std::string(code) + ": " + opened.error().message);
+    if (const auto code = opened.error().code; code != "damaged_log"_code && code != "newer_format"_code) {
+        return oracle_.violate("C10",
+                               "damage is met with " + std::string(name_of(code)) + ": " + opened.error().message);
     }
     static_cast<void>(remember_damage(disk(), SimShard::kDirectory, opened.error()));
     opened = open();

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "simulation/simulation.h"
 
 namespace duewheel {
@@ -22,7 +23,7 @@ void Simulation::count_death() {
             rare_.met(Rare::died_in_a_commit);
             if (!cut) {
                 const Error& error = *shard_->fatal_error();
-                const bool is_of_the_topic = error.code == "log_unavailable" || error.code == "log_fenced";
+                const bool is_of_the_topic = error.code == "log_unavailable"_code || error.code == "log_fenced"_code;
                 rare_.met(is_of_the_topic                                   ? Rare::log_unavailable
                           : error.message.find("sync") != std::string::npos ? Rare::sync_failed
                                                                             : Rare::write_failed);
@@ -170,9 +171,10 @@ bool Simulation::try_to_start(bool must) {
         count_start();
         return true;
     }
-    if (opened) opened = Error{"io_error", "cut off"};
+    if (opened) opened = Error{"io_error"_code, "cut off"};
     calm();
-    if (disk_is_small() && opened.error().code == "no_space") {  // no spare to be given up: the operator makes room
+    if (disk_is_small() &&
+        opened.error().code == "no_space"_code) {  // no spare to be given up: the operator makes room
         rare_.met(Rare::start_refused_when_full);
         capacity_ = SimDisk::kDefaultCapacityBytes;
         disk().set_capacity(capacity_);

@@ -2,6 +2,7 @@
 // goes on after that; the topic loses records; and the placement of requests.
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "simulation/sim_placement.h"
 #include "simulation/simulation.h"
 
@@ -56,7 +57,7 @@ void Simulation::send_beat() {
     const Status sent = nodes_->journal().beat();
     if (sent || cut_off_) return;
     // A claim of its own that was given up may have arrived late.
-    if (sent.error().code != "log_unavailable" && sent.error().code != "log_fenced") {
+    if (sent.error().code != "log_unavailable"_code && sent.error().code != "log_fenced"_code) {
         return oracle_.violate("C10", "an owner stops at a sign of life: " + sent.error().message);
     }
     rare_.met(Rare::log_unavailable);
@@ -111,10 +112,10 @@ void Simulation::wake_paused_owner() {
     judge_paused_owner(*old);
     if (wrong()) return;
     const Status beat = paused_journal_->beat();
-    if (beat || (beat.error().code != "log_fenced" && beat.error().code != "log_unavailable")) {
+    if (beat || (beat.error().code != "log_fenced"_code && beat.error().code != "log_unavailable"_code)) {
         return oracle_.violate("C10", "an owner that was replaced goes on: " + (beat ? "" : beat.error().message));
     }
-    if (beat.error().code == "log_fenced") rare_.met(Rare::paused_owner_was_fenced);
+    if (beat.error().code == "log_fenced"_code) rare_.met(Rare::paused_owner_was_fenced);
 }
 
 void Simulation::judge_paused_owner(SimShard& old) {
@@ -154,7 +155,7 @@ void Simulation::lose_topic() {
     if (is_lost) sent = nodes_->journal().beat();
     topic_->set_calm(was_calm);
     if (!is_lost) return;
-    if (sent || sent.error().code != "log_went_back") {
+    if (sent || sent.error().code != "log_went_back"_code) {
         return oracle_.violate("C10", "an owner goes on with a topic that has lost acknowledged records");
     }
     rare_.met(Rare::topic_lost_its_end);

@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "simulation/workload.h"
 
 namespace duewheel {
@@ -58,7 +59,7 @@ void Workload::change_token() {
         command.change = [secret = secret_of(random_.below(1'000'000)),
                           until_ms = surroundings_.clock() + draw_delay()](const AccessToken* current,
                                                                            DueMs) -> Result<TokenState> {
-            if (current == nullptr) return Error{"unknown_token", "there is none", "id"};
+            if (current == nullptr) return Error{"unknown_token"_code, "there is none", "id"};
             AccessToken token = *current;
             token.old_secret = token.secret;
             token.old_until_ms = until_ms;

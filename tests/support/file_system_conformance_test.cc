@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "base/file.h"
 #include "shared/random.h"
 #include "support/sim_disk.h"
@@ -45,7 +46,7 @@ std::string text_of(const File& file) {
 
 template <class Outcome>
 std::string code_of(const Outcome& outcome) {
-    return outcome.ok() ? "ok" : std::string(outcome.error().code);
+    return outcome.ok() ? "ok" : std::string(name_of(outcome.error().code));
 }
 
 template <class Disk>

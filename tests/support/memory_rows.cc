@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 class MemoryTableBuilder final : public TableBuilder {
@@ -27,10 +29,11 @@ class MemoryTableBuilder final : public TableBuilder {
         const std::lock_guard lock(storage_.mutex_);
         if (storage_.refused_ > 0) {
             --storage_.refused_;
-            return Error{"no_space", "the index in memory was told to have no space for this table"};
+            return Error{"no_space"_code, "the index in memory was told to have no space for this table"};
         }
         if (storage_.free_bytes_ && storage_.free_bytes_() < bytes()) {
-            return Error{"no_space", "a table of " + std::to_string(bytes()) + " bytes does not fit beside the rows"};
+            return Error{"no_space"_code,
+                         "a table of " + std::to_string(bytes()) + " bytes does not fit beside the rows"};
         }
         auto& rows = storage_.rows_;
         for (const auto& [lower, upper] : ranges_) rows.erase(rows.lower_bound(lower), rows.lower_bound(upper));
@@ -104,9 +107,9 @@ class MemoryRows final : public SortedRows {
 Result<std::unique_ptr<SortedRows>> MemoryRowStorage::open() {
     {
         const std::lock_guard lock(mutex_);
-        if (condemned_) return Error{"damaged_index", "the index in memory was told to be damaged"};
+        if (condemned_) return Error{"damaged_index"_code, "the index in memory was told to be damaged"};
         if (free_bytes_ && free_bytes_() == 0) {
-            return Error{"no_space", "the index in memory was told to have no space to be opened"};
+            return Error{"no_space"_code, "the index in memory was told to have no space to be opened"};
         }
     }
     return std::unique_ptr<SortedRows>(std::make_unique<MemoryRows>(*this));

@@ -7,6 +7,7 @@
 #include <set>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "support/sim_file_bytes.h"
 
 namespace duewheel {
@@ -109,7 +110,7 @@ struct Place {
     NodePointer node;
 };
 
-Error failure(std::string_view code, std::string_view action, const std::string& path, std::string_view why) {
+Error failure(ErrorCode code, std::string_view action, const std::string& path, std::string_view why) {
     return Error{code, "cannot " + std::string(action) + " " + path + ": " + std::string(why), {}};
 }
 
@@ -139,7 +140,7 @@ struct SimDisk::Machine {
         ++counts.at(index);
         const std::uint64_t life_before = life;
         if (powered && hook) hook(operation, path);
-        if (!powered || life != life_before) return failure("io_error", action, path, kPowerCut);
+        if (!powered || life != life_before) return failure("io_error"_code, action, path, kPowerCut);
         std::uint64_t& left = faults.at(index);
         return left > 0 && --left == 0;
     }
@@ -148,16 +149,16 @@ struct SimDisk::Machine {
     Status admit(DiskOperation operation, std::string_view action, const std::string& path) {
         const Result<bool> faulty = begin(operation, action, path);
         if (!faulty) return faulty.error();
-        if (*faulty) return failure("io_error", action, path, kOrdered);
+        if (*faulty) return failure("io_error"_code, action, path, kOrdered);
         return {};
     }
 
     Result<Place> find(std::string_view action, const std::string& path) const {
-        if (path.empty()) return failure("not_found", action, path, kNotThere);
+        if (path.empty()) return failure("not_found"_code, action, path, kNotThere);
         Place place{nullptr, {}, root};
         for (const std::string& part : parts_of(path)) {
-            if (!place.node) return failure("not_found", action, path, kNotThere);
-            if (!place.node->is_directory) return failure("io_error", action, path, kNotADirectory);
+            if (!place.node) return failure("not_found"_code, action, path, kNotThere);
+            if (!place.node->is_directory) return failure("io_error"_code, action, path, kNotADirectory);
             const auto child = place.node->seen.find(part);
             NodePointer next = child == place.node->seen.end() ? nullptr : child->second;
             place = Place{std::move(place.node), part, std::move(next)};
@@ -168,8 +169,8 @@ struct SimDisk::Machine {
     Result<NodePointer> find_directory(std::string_view action, const std::string& path) const {
         Result<Place> place = find(action, path);
         if (!place) return std::move(place).error();
-        if (!place->node) return failure("not_found", action, path, kNotThere);
-        if (!place->node->is_directory) return failure("io_error", action, path, kNotADirectory);
+        if (!place->node) return failure("not_found"_code, action, path, kNotThere);
+        if (!place->node->is_directory) return failure("io_error"_code, action, path, kNotADirectory);
         return place->node;
     }
 
@@ -215,10 +216,10 @@ class SimDisk::OpenFile final : public File {
         const std::size_t fitting = std::min<std::uint64_t>(bytes.size(), room_from(offset));
         if (*faulty) {
             write(offset, bytes.first(machine_.random.below(fitting + 1)));
-            return failure("io_error", "write", path_, kOrdered);
+            return failure("io_error"_code, "write", path_, kOrdered);
         }
         write(offset, bytes.first(fitting));
-        if (fitting < bytes.size()) return failure("no_space", "write", path_, "the disk is full");
+        if (fitting < bytes.size()) return failure("no_space"_code, "write", path_, "the disk is full");
         return {};
     }
 
@@ -228,7 +229,7 @@ class SimDisk::OpenFile final : public File {
         if (!faulty) return faulty.error();
         if (*faulty) {
             node_->bytes.sync_in_part(machine_.random, draw_survival(machine_.random));
-            return failure("io_error", "sync", path_, kOrdered);
+            return failure("io_error"_code, "sync", path_, kOrdered);
         }
         node_->bytes.sync();
         return {};
@@ -244,7 +245,7 @@ class SimDisk::OpenFile final : public File {
         if (Status admitted = admit(DiskOperation::truncate, "truncate"); !admitted) return admitted;
         const std::uint64_t before = node_->bytes.seen().size();
         if (size > before && size - before > machine_.free()) {
-            return failure("no_space", "truncate", path_, "the disk is full");
+            return failure("no_space"_code, "truncate", path_, "the disk is full");
         }
         node_->bytes.truncate(size);
         node_->charge();
@@ -254,16 +255,16 @@ class SimDisk::OpenFile final : public File {
   private:
     // Refuses what this handle cannot do at all; such a call is not counted.
     Status look(std::uint64_t offset, std::uint64_t length, std::string_view action, bool changes = true) const {
-        if (life_ != machine_.life) return failure("io_error", action, path_, kPowerCut);
-        if (changes && !writable_) return failure("io_error", action, path_, "it is open for reading only");
+        if (life_ != machine_.life) return failure("io_error"_code, action, path_, kPowerCut);
+        if (changes && !writable_) return failure("io_error"_code, action, path_, "it is open for reading only");
         if (offset > kFileBytesMax || length > kFileBytesMax - offset) {
-            return failure("io_error", action, path_, "the file would be too long");
+            return failure("io_error"_code, action, path_, "the file would be too long");
         }
         return {};
     }
 
     Status admit(DiskOperation operation, std::string_view action) const {
-        if (life_ != machine_.life) return failure("io_error", action, path_, kPowerCut);
+        if (life_ != machine_.life) return failure("io_error"_code, action, path_, kPowerCut);
         return machine_.admit(operation, action, path_);
     }
 
@@ -351,11 +352,11 @@ Result<std::unique_ptr<File>> SimDisk::open(const std::string& path, OpenMode mo
     Result<Place> place = machine_->find("open", path);
     if (!place) return std::move(place).error();
     if (mode == OpenMode::create) {
-        if (place->node) return failure("already_exists", "open", path, "it is there already");
+        if (place->node) return failure("already_exists"_code, "open", path, "it is there already");
         place->node = machine_->create(place->parent, place->name);
     }
-    if (!place->node) return failure("not_found", "open", path, kNotThere);
-    if (place->node->is_directory) return failure("io_error", "open", path, kIsADirectory);
+    if (!place->node) return failure("not_found"_code, "open", path, kNotThere);
+    if (place->node->is_directory) return failure("io_error"_code, "open", path, kIsADirectory);
     return std::unique_ptr<File>(std::make_unique<OpenFile>(*machine_, place->node, path, mode != OpenMode::read));
 }
 
@@ -374,8 +375,8 @@ Status SimDisk::remove(const std::string& path) {
     if (Status admitted = machine_->admit(DiskOperation::remove, "remove", path); !admitted) return admitted;
     const Result<Place> place = machine_->find("remove", path);
     if (!place) return place.error();
-    if (!place->node) return failure("not_found", "remove", path, kNotThere);
-    if (place->node->is_directory) return failure("io_error", "remove", path, kIsADirectory);
+    if (!place->node) return failure("not_found"_code, "remove", path, kNotThere);
+    if (place->node->is_directory) return failure("io_error"_code, "remove", path, kIsADirectory);
     place->parent->seen.erase(place->name);
     place->parent->waiting.push_back({place->name, {}, place->node});
     return {};
@@ -385,7 +386,7 @@ Status SimDisk::remove_tree(const std::string& path) {
     if (Status admitted = machine_->admit(DiskOperation::remove_tree, "remove", path); !admitted) return admitted;
     const Result<Place> place = machine_->find("remove", path);
     if (!place || !place->node) return {};
-    if (!place->parent) return failure("io_error", "remove", path, "it is the root");
+    if (!place->parent) return failure("io_error"_code, "remove", path, "it is the root");
     if (place->node->is_directory) empty_tree(*place->node);
     place->parent->seen.erase(place->name);
     place->parent->waiting.push_back({place->name, {}, place->node});
@@ -398,13 +399,13 @@ Status SimDisk::rename(const std::string& from, const std::string& to) {
     if (!source) return source.error();
     const Result<Place> target = machine_->find("rename " + from + " to", to);
     if (!target) return target.error();
-    if (source->parent != target->parent) return failure("io_error", "rename", from, "the directories differ");
-    if (!source->node) return failure("not_found", "rename", from, kNotThere);
-    if (!source->parent) return failure("io_error", "rename", from, "it is the root");
+    if (source->parent != target->parent) return failure("io_error"_code, "rename", from, "the directories differ");
+    if (!source->node) return failure("not_found"_code, "rename", from, kNotThere);
+    if (!source->parent) return failure("io_error"_code, "rename", from, "it is the root");
     if (source->node == target->node) return {};
     if (target->node) {
         if (target->node->is_directory != source->node->is_directory || !target->node->seen.empty()) {
-            return failure("io_error", "rename", from, "what has the new name cannot be replaced");
+            return failure("io_error"_code, "rename", from, "what has the new name cannot be replaced");
         }
     }
     source->parent->seen.erase(source->name);
@@ -416,7 +417,7 @@ Status SimDisk::rename(const std::string& from, const std::string& to) {
 Status SimDisk::make_directories(const std::string& path) {
     constexpr std::string_view kAction = "make directory";
     if (Status admitted = machine_->admit(DiskOperation::make_directories, kAction, path); !admitted) return admitted;
-    if (path.empty()) return failure("not_found", kAction, path, kNotThere);
+    if (path.empty()) return failure("not_found"_code, kAction, path, kNotThere);
     NodePointer directory = machine_->root;
     for (const std::string& part : parts_of(path)) {
         NodePointer child = directory->seen.contains(part) ? directory->seen.at(part) : nullptr;
@@ -426,7 +427,7 @@ Status SimDisk::make_directories(const std::string& path) {
             directory->seen[part] = child;
             directory->durable[part] = child;
         }
-        if (!child->is_directory) return failure("already_exists", kAction, path, kNotADirectory);
+        if (!child->is_directory) return failure("already_exists"_code, kAction, path, kNotADirectory);
         directory = std::move(child);
     }
     return {};
@@ -439,7 +440,7 @@ Status SimDisk::sync_directory(const std::string& directory) {
     if (!found) return found.error();
     if (*faulty) {
         sync_names_in_part(**found, machine_->random, draw_survival(machine_->random));
-        return failure("io_error", "sync directory", directory, kOrdered);
+        return failure("io_error"_code, "sync directory", directory, kOrdered);
     }
     sync_names(**found);
     return {};
@@ -453,8 +454,8 @@ Result<std::unique_ptr<DirectoryLock>> SimDisk::lock(const std::string& director
     if (!found) return std::move(found).error();
     NodePointer node = (*found)->seen.contains(kLockName) ? (*found)->seen.at(kLockName) : nullptr;
     if (!node) node = machine_->create(*found, kLockName);
-    if (node->is_directory) return failure("io_error", "lock", directory, kIsADirectory);
-    if (node->locked_in == machine_->life) return failure("in_use", "lock", directory, "it is locked already");
+    if (node->is_directory) return failure("io_error"_code, "lock", directory, kIsADirectory);
+    if (node->locked_in == machine_->life) return failure("in_use"_code, "lock", directory, "it is locked already");
     return std::unique_ptr<DirectoryLock>(std::make_unique<Lock>(*machine_, std::move(node)));
 }
 
@@ -465,7 +466,7 @@ Result<std::uint64_t> SimDisk::free_bytes(const std::string& directory) const {
     }
     const Result<Place> place = machine_->find(kAction, directory);
     if (!place) return place.error();
-    if (!place->node) return failure("not_found", kAction, directory, kNotThere);
+    if (!place->node) return failure("not_found"_code, kAction, directory, kNotThere);
     return machine_->free();
 }
 

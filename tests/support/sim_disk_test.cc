@@ -10,6 +10,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::sim_disk_test {
 namespace {
 
@@ -25,7 +27,7 @@ std::string text_of(const File& file) {
 
 std::string content(SimDisk& disk, const std::string& path) {
     const auto file = disk.open(path, OpenMode::read);
-    return file.ok() ? text_of(**file) : std::string(file.error().code);
+    return file.ok() ? text_of(**file) : std::string(name_of(file.error().code));
 }
 
 std::unique_ptr<File> created(SimDisk& disk, const std::string& path, std::string_view text = {}) {
@@ -241,7 +243,7 @@ TEST(SimDisk, after_a_failed_sync_a_successful_one_restores_nothing) {
         const auto file = durable_file(disk, "/f", "a");
         ASSERT_TRUE(file->write_at(0, bytes_of("b")).ok());
         disk.fail(DiskOperation::sync_data);
-        ASSERT_EQ(file->sync_data().error().code, "io_error");
+        ASSERT_EQ(file->sync_data().error().code, "io_error"_code);
         ASSERT_EQ(text_of(*file), "b");
         ASSERT_TRUE(file->write_at(1, bytes_of("c")).ok());
         ASSERT_TRUE(file->sync_data().ok());
@@ -253,7 +255,7 @@ TEST(SimDisk, after_a_failed_sync_of_a_directory_names_are_in_doubt) {
     const auto ends = ends_of([](SimDisk& disk) {
         created(disk, "/f");
         disk.fail(DiskOperation::sync_directory);
-        ASSERT_EQ(disk.sync_directory("/").error().code, "io_error");
+        ASSERT_EQ(disk.sync_directory("/").error().code, "io_error"_code);
         ASSERT_TRUE(disk.sync_directory("/").ok());
     });
     EXPECT_EQ(ends, (Ends{"", "f="}));
@@ -265,7 +267,7 @@ TEST(SimDisk, a_failing_write_may_have_written_a_part_from_the_front) {
         SimDisk disk(seed);
         const auto file = created(disk, "/f");
         disk.fail(DiskOperation::write);
-        EXPECT_EQ(file->write_at(0, bytes_of("ab")).error().code, "io_error");
+        EXPECT_EQ(file->write_at(0, bytes_of("ab")).error().code, "io_error"_code);
         left.insert(text_of(*file));
     }
     EXPECT_EQ(left, (Ends{"", "a", "ab"}));
@@ -278,7 +280,7 @@ TEST(SimDisk, only_the_selected_operation_fails) {
     std::byte into[1];
     EXPECT_TRUE(file->read_at(0, into).ok());
     EXPECT_EQ(file->size().value(), 3u);
-    EXPECT_EQ(file->read_at(0, into).error().code, "io_error");
+    EXPECT_EQ(file->read_at(0, into).error().code, "io_error"_code);
     EXPECT_TRUE(file->read_at(0, into).ok());
     disk.fail(DiskOperation::read);
     disk.fail(DiskOperation::read, 0);
@@ -291,14 +293,15 @@ TEST(SimDisk, each_path_operation_fails_on_command_and_does_nothing) {
     SimDisk disk;
     durable_file(disk, "/f", "x");
     const std::vector<std::pair<DiskOperation, std::function<std::string()>>> calls = {
-        {DiskOperation::open, [&] { return std::string(disk.open("/g", OpenMode::create).error().code); }},
-        {DiskOperation::remove, [&] { return std::string(disk.remove("/f").error().code); }},
-        {DiskOperation::remove_tree, [&] { return std::string(disk.remove_tree("/f").error().code); }},
-        {DiskOperation::rename, [&] { return std::string(disk.rename("/f", "/g").error().code); }},
-        {DiskOperation::make_directories, [&] { return std::string(disk.make_directories("/d").error().code); }},
-        {DiskOperation::list, [&] { return std::string(disk.list("/").error().code); }},
-        {DiskOperation::lock, [&] { return std::string(disk.lock("/").error().code); }},
-        {DiskOperation::free_bytes, [&] { return std::string(disk.free_bytes("/").error().code); }},
+        {DiskOperation::open, [&] { return std::string(name_of(disk.open("/g", OpenMode::create).error().code)); }},
+        {DiskOperation::remove, [&] { return std::string(name_of(disk.remove("/f").error().code)); }},
+        {DiskOperation::remove_tree, [&] { return std::string(name_of(disk.remove_tree("/f").error().code)); }},
+        {DiskOperation::rename, [&] { return std::string(name_of(disk.rename("/f", "/g").error().code)); }},
+        {DiskOperation::make_directories,
+         [&] { return std::string(name_of(disk.make_directories("/d").error().code)); }},
+        {DiskOperation::list, [&] { return std::string(name_of(disk.list("/").error().code)); }},
+        {DiskOperation::lock, [&] { return std::string(name_of(disk.lock("/").error().code)); }},
+        {DiskOperation::free_bytes, [&] { return std::string(name_of(disk.free_bytes("/").error().code)); }},
     };
     for (const auto& [operation, call] : calls) {
         disk.fail(operation);
@@ -312,11 +315,11 @@ TEST(SimDisk, a_full_disk_accepts_what_fits_and_frees_it) {
     disk.set_capacity(10);
     const auto file = created(disk, "/f", "12345678");
     EXPECT_EQ(disk.free_bytes("/").value(), 2u);
-    EXPECT_EQ(file->write_at(8, bytes_of("abc")).error().code, "no_space");
+    EXPECT_EQ(file->write_at(8, bytes_of("abc")).error().code, "no_space"_code);
     EXPECT_EQ(text_of(*file), "12345678ab");
     EXPECT_EQ(disk.free_bytes("/").value(), 0u);
     EXPECT_TRUE(file->write_at(0, bytes_of("over")).ok());
-    EXPECT_EQ(file->truncate(11).error().code, "no_space");
+    EXPECT_EQ(file->truncate(11).error().code, "no_space"_code);
     EXPECT_TRUE(file->truncate(4).ok());
     EXPECT_EQ(disk.free_bytes("/").value(), 6u);
     EXPECT_EQ(text_of(*file), "over");
@@ -340,16 +343,16 @@ TEST(SimDisk, handles_and_locks_die_in_a_crash) {
     ASSERT_TRUE(disk.sync_directory("/").ok());
     disk.crash(random);
     std::byte into[1];
-    EXPECT_EQ(file->read_at(0, into).error().code, "io_error");
-    EXPECT_EQ(file->write_at(0, bytes_of("X")).error().code, "io_error");
-    EXPECT_EQ(file->sync_data().error().code, "io_error");
-    EXPECT_EQ(file->truncate(0).error().code, "io_error");
-    EXPECT_EQ(file->size().error().code, "io_error");
+    EXPECT_EQ(file->read_at(0, into).error().code, "io_error"_code);
+    EXPECT_EQ(file->write_at(0, bytes_of("X")).error().code, "io_error"_code);
+    EXPECT_EQ(file->sync_data().error().code, "io_error"_code);
+    EXPECT_EQ(file->truncate(0).error().code, "io_error"_code);
+    EXPECT_EQ(file->size().error().code, "io_error"_code);
     EXPECT_EQ(content(disk, "/f"), "abc");
     const auto next = disk.lock("/");
     ASSERT_TRUE(next.ok());
     lock->reset();  // the dead one must not let go of the living one
-    EXPECT_EQ(disk.lock("/").error().code, "in_use");
+    EXPECT_EQ(disk.lock("/").error().code, "in_use"_code);
 }
 
 TEST(SimDisk, nothing_works_until_the_power_is_back) {
@@ -357,10 +360,10 @@ TEST(SimDisk, nothing_works_until_the_power_is_back) {
     Random random(1);
     durable_file(disk, "/f", "abc");
     disk.power_off(random);
-    EXPECT_EQ(disk.open("/f", OpenMode::read).error().code, "io_error");
-    EXPECT_EQ(disk.open("/g", OpenMode::create).error().code, "io_error");
-    EXPECT_EQ(disk.remove("/f").error().code, "io_error");
-    EXPECT_EQ(disk.sync_directory("/").error().code, "io_error");
+    EXPECT_EQ(disk.open("/f", OpenMode::read).error().code, "io_error"_code);
+    EXPECT_EQ(disk.open("/g", OpenMode::create).error().code, "io_error"_code);
+    EXPECT_EQ(disk.remove("/f").error().code, "io_error"_code);
+    EXPECT_EQ(disk.sync_directory("/").error().code, "io_error"_code);
     disk.power_on();
     EXPECT_EQ(picture(disk), "f=abc");
 }
@@ -410,7 +413,7 @@ TEST(SimDisk, a_whole_crash_inside_the_hook_fails_the_operation_that_it_cut) {
     disk.set_hook([&](DiskOperation operation, std::string_view path) {
         if (operation == DiskOperation::open && path == "/f") disk.crash(random);
     });
-    EXPECT_EQ(disk.open("/f", OpenMode::create).error().code, "io_error");
+    EXPECT_EQ(disk.open("/f", OpenMode::create).error().code, "io_error"_code);
     EXPECT_EQ(disk.list("/").value().size(), 0u);
 }
 

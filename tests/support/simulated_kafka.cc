@@ -4,11 +4,13 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
 Error unknown_topic(const std::string& topic) {
-    return {"unknown_topic", "there is no topic " + topic + ": create it", topic};
+    return {"unknown_topic"_code, "there is no topic " + topic + ": create it", topic};
 }
 
 bool is_timeout(KafkaFault fault) {
@@ -54,7 +56,7 @@ class SimulatedProducer final : public KafkaProducer {
         if (Status begun = kafka_.begin_call({KafkaCall::produce, record.topic}, 0, fault); !begun) return begun;
         assert(id_.empty() || in_transaction_);
         const std::size_t bytes = record.key.value_or("").size() + record.value.value_or("").size();
-        if (bytes > kafka_.record_bytes_max) return Error{"record_refused", "the record is larger than the limit"};
+        if (bytes > kafka_.record_bytes_max) return Error{"record_refused"_code, "the record is larger than the limit"};
         queued_.push_back(record);
         return {};
     }
@@ -76,7 +78,7 @@ class SimulatedProducer final : public KafkaProducer {
         for (std::size_t i = 0; i < records.size(); ++i) {
             if (i == records.size() / 2) kafka_.deliver_late_ends(id_);
             if (results[i]) append(std::move(records[i]));
-            if (!results[i] && results[i].error().code == "kafka_unavailable") waits_ = true;
+            if (!results[i] && results[i].error().code == "kafka_unavailable"_code) waits_ = true;
         }
         if (std::exchange(waits_, false)) kafka_.now_us += timeout_ms * 1000;
         if (is_timeout(fault)) return kafka_.timed_out("flush");
@@ -89,11 +91,11 @@ class SimulatedProducer final : public KafkaProducer {
   private:
     Status refusal_of(const std::vector<KafkaRecord>& records, std::size_t index) {
         const KafkaRecord& record = records[index];
-        if (is_fenced()) return Error{"kafka_fenced", "another producer has the same transactional id"};
+        if (is_fenced()) return Error{"kafka_fenced"_code, "another producer has the same transactional id"};
         const SimulatedKafka::Topic* topic = kafka_.find(record.topic);
         if (topic == nullptr || record.partition >= topic->description.partitions) return unknown_topic(record.topic);
         if (kafka_.forbidden.contains(record.topic)) {
-            return Error{"kafka_refused", "there is no permission to write topic " + record.topic, record.topic};
+            return Error{"kafka_refused"_code, "there is no permission to write topic " + record.topic, record.topic};
         }
         if (kafka_.leaderless.contains(record.topic)) return kafka_.timed_out("produce");
         const bool is_refused = std::any_of(records.begin(), records.end(), [&](const KafkaRecord& each) {
@@ -101,7 +103,7 @@ class SimulatedProducer final : public KafkaProducer {
             return kafka_.refuses && kafka_.refuses(each) &&
                    (&each == &record || (kafka_.refuses_whole_batches && came_together));
         });
-        if (is_refused) return Error{"record_refused", "the topic refuses the record"};
+        if (is_refused) return Error{"record_refused"_code, "the topic refuses the record"};
         return {};
     }
 
@@ -136,7 +138,7 @@ class SimulatedProducer final : public KafkaProducer {
         const char* const name = commits ? "commit_transaction" : "abort_transaction";
         const auto unknown = [&] {
             if (!commits) return kafka_.timed_out(name);
-            return Error{"kafka_unknown_outcome", "the broker did not say whether the transaction was committed"};
+            return Error{"kafka_unknown_outcome"_code, "the broker did not say whether the transaction was committed"};
         };
         if (Status begun = kafka_.begin_call(call, timeout_ms, fault); !begun) return unknown();
         assert(in_transaction_);
@@ -197,8 +199,8 @@ class SimulatedConsumer final : public KafkaConsumer {
             const SimulatedKafka::Partition* of = kafka_.find(from.first, from.second);
             if (of != nullptr && next >= of->low && next <= of->high()) continue;
             assigned_.erase(each);  // not read until it is assigned again
-            if (of == nullptr) return Error{"unknown_topic", "the topic is gone", field};
-            return Error{"position_trimmed", "the topic does not have this offset", field};
+            if (of == nullptr) return Error{"unknown_topic"_code, "the topic is gone", field};
+            return Error{"position_trimmed"_code, "the topic does not have this offset", field};
         }
         for (auto& [from, next] : assigned_) {
             const SimulatedKafka::Partition* of = kafka_.find(from.first, from.second);
@@ -304,7 +306,7 @@ Result<KafkaTopic> SimulatedKafka::look_at(const std::string& topic, std::int64_
 Status SimulatedKafka::create(const KafkaTopic& topic, std::int64_t timeout_ms) {
     KafkaFault fault{};
     if (Status begun = begin_call({KafkaCall::create, topic.name}, timeout_ms, fault); !begun) return begun;
-    if (find(topic.name) != nullptr) return Error{"topic_exists", "the topic exists", topic.name};
+    if (find(topic.name) != nullptr) return Error{"topic_exists"_code, "the topic exists", topic.name};
     topics_[topic.name] = {topic, std::vector<Partition>(static_cast<std::size_t>(topic.partitions))};
     return {};
 }
@@ -315,7 +317,7 @@ Status SimulatedKafka::delete_before(const std::string& topic, std::int32_t part
     if (Status begun = begin_call({KafkaCall::delete_before, topic}, timeout_ms, fault); !begun) return begun;
     Partition* of = find(topic, partition);
     if (of == nullptr) return unknown_topic(topic);
-    if (offset > of->high()) return Error{"kafka_failed", "the topic does not have this offset", topic};
+    if (offset > of->high()) return Error{"kafka_failed"_code, "the topic does not have this offset", topic};
     if (offset > of->low) {
         const auto end = of->entries.begin() + static_cast<std::ptrdiff_t>(offset - of->low);
         of->deleted.insert(of->deleted.end(), of->entries.begin(), end);
@@ -393,7 +395,7 @@ void SimulatedKafka::end_transactions() {
 // ---- calls and transactions
 
 Error SimulatedKafka::timed_out(const char* call) {
-    return {"kafka_unavailable", std::string(call) + " timed out"};
+    return {"kafka_unavailable"_code, std::string(call) + " timed out"};
 }
 
 // An error: it does not reach the cluster.
@@ -417,11 +419,11 @@ std::uint64_t SimulatedKafka::begin_at_coordinator(const std::string& id) {
 
 Status SimulatedKafka::end_transaction(const std::string& id, std::int32_t epoch, bool commits) {
     Coordinator& at = coordinators_[id];
-    if (at.epoch != epoch) return Error{"kafka_fenced", "another producer has the same transactional id"};
+    if (at.epoch != epoch) return Error{"kafka_fenced"_code, "another producer has the same transactional id"};
     const End wanted = commits ? End::committed : End::aborted;
-    if (at.transaction == 0) return Error{"kafka_failed", "there is no transaction"};
+    if (at.transaction == 0) return Error{"kafka_failed"_code, "there is no transaction"};
     finish(at.transaction, wanted);
-    if (transactions_.at(at.transaction).end != wanted) return Error{"kafka_failed", "it has ended otherwise"};
+    if (transactions_.at(at.transaction).end != wanted) return Error{"kafka_failed"_code, "it has ended otherwise"};
     return {};
 }
 

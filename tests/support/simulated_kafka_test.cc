@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::simulated_kafka_test {
 namespace {
 
@@ -45,7 +47,7 @@ struct Trial {
         const auto consumer = *kafka.open_consumer();
         EXPECT_TRUE(consumer->assign("t", 0, from));
         const auto records = consumer->poll(100, kTimeoutMs);
-        if (!records) return {std::string(records.error().code)};
+        if (!records) return {std::string(name_of(records.error().code))};
         Texts values;
         for (const KafkaRecord& each : *records) values.push_back(*each.value);
         return values;
@@ -78,7 +80,7 @@ TEST(SimulatedKafka, fences_a_producer_and_ends_its_transaction) {
     EXPECT_TRUE(old->begin_transaction());
     Trial::produce(*old, {"1"});
     const auto fresh = trial.open("a");
-    EXPECT_EQ(old->commit_transaction(kTimeoutMs).error().code, "kafka_fenced");
+    EXPECT_EQ(old->commit_transaction(kTimeoutMs).error().code, "kafka_fenced"_code);
     Trial::send(*fresh, {"2"});
     EXPECT_EQ(trial.read(), Texts{"2"});
 }
@@ -114,7 +116,7 @@ TEST(SimulatedKafka, a_commit_without_an_answer_takes_place_or_not) {
         };
         EXPECT_TRUE(producer->begin_transaction());
         Trial::produce(*producer, {"1"});
-        EXPECT_EQ(producer->commit_transaction(kTimeoutMs).error().code, "kafka_unknown_outcome");
+        EXPECT_EQ(producer->commit_transaction(kTimeoutMs).error().code, "kafka_unknown_outcome"_code);
         trial.open("a");
         EXPECT_EQ(trial.committed(), expected);
     }
@@ -139,7 +141,7 @@ TEST(SimulatedKafka, refuses_records_alone_or_with_those_that_came_along) {
         }
         const auto flushed = producer->flush(kTimeoutMs);
         EXPECT_EQ((*flushed)[0].ok(), !whole);
-        EXPECT_EQ((*flushed)[1].error().code, "record_refused");
+        EXPECT_EQ((*flushed)[1].error().code, "record_refused"_code);
         EXPECT_TRUE((*flushed)[2]);
     }
 }

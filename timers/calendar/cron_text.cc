@@ -54,7 +54,7 @@ struct Field {
 Error refusal(std::size_t column, std::string_view field, std::string_view why) {
     std::string message = "column " + std::to_string(column);
     if (!field.empty()) message.append(", ").append(field);
-    return Error{"bad_cron", message + ": " + std::string(why) + ".", {}};
+    return Error{ErrorCode::bad_cron, message + ": " + std::string(why) + ".", {}};
 }
 
 bool is_letter(char letter) {

@@ -239,7 +239,7 @@ TEST(CronText, a_refusal_names_column_and_field_and_what_was_meant) {
          }) {
         const Result<CronRule> parsed = CronRule::parse(c.rule);
         ASSERT_FALSE(parsed.ok()) << c.rule;
-        EXPECT_EQ(parsed.error().code, "bad_cron");
+        EXPECT_EQ(parsed.error().code, ErrorCode::bad_cron);
         const std::string& message = parsed.error().message;
         const std::string place =
             "column " + std::to_string(c.column) + (c.field.empty() ? "" : ", ") + std::string(c.field) + ": ";

@@ -31,7 +31,7 @@ constexpr Unit kUnits[] = {kWeek, kDay, kHour, kMinute, kSecond, kMillisecond};
 constexpr std::string_view kTooLong = "the duration is too long to count in milliseconds";
 
 Error refusal(std::size_t column, std::string_view why) {
-    return Error{"bad_duration",
+    return Error{ErrorCode::bad_duration,
                  "column " + std::to_string(column) + ": " + std::string(why) +
                      ". Write numbers with the units w d h m s ms, larger units first, such as 250ms, 1.5s or 3d12h, "
                      "or ISO 8601 such as PT10M or P3DT12H.",

@@ -47,7 +47,7 @@ TEST(Duration, reads_decimals_that_are_whole_milliseconds) {
 }
 
 TEST(Duration, names_the_unit_to_write) {
-    expect_refused(parse_duration, "bad_duration", "such as 250ms, 1.5s or 3d12h",
+    expect_refused(parse_duration, ErrorCode::bad_duration, "such as 250ms, 1.5s or 3d12h",
                    {
                        {"30min", 3, "; write 30m"},
                        {"2 hours", 2, "no spaces; write 2h"},
@@ -88,7 +88,7 @@ TEST(Duration, reads_iso_8601) {
 
 TEST(Duration, refuses_with_the_column_and_what_is_accepted) {
     using namespace std::string_view_literals;
-    expect_refused(parse_duration, "bad_duration", "such as 250ms, 1.5s or 3d12h",
+    expect_refused(parse_duration, ErrorCode::bad_duration, "such as 250ms, 1.5s or 3d12h",
                    {
                        {"", 1, "empty"},
                        {"10", 3, "unit is missing"},

@@ -24,7 +24,7 @@ struct Place {
 };
 
 Error refusal(Place place, std::string_view why) {
-    return Error{"bad_exclusion",
+    return Error{ErrorCode::bad_exclusion,
                  "line " + std::to_string(place.line) + ", column " + std::to_string(place.column) + ": " +
                      std::string(why) +
                      ". An entry is a weekday (SAT), a day of every year (12-25), a date (2026-12-25), or a range of "

@@ -67,7 +67,7 @@ TEST(ExclusionCalendar, a_refusal_names_line_and_column) {
          }) {
         const auto parsed = ExclusionCalendar::parse(c.text);
         ASSERT_FALSE(parsed.ok()) << c.text;
-        EXPECT_EQ(parsed.error().code, "bad_exclusion");
+        EXPECT_EQ(parsed.error().code, ErrorCode::bad_exclusion);
         EXPECT_TRUE(parsed.error().message.starts_with(c.place)) << c.text << ": " << parsed.error().message;
         EXPECT_NE(parsed.error().message.find(c.says), std::string::npos) << c.text << ": " << parsed.error().message;
     }

@@ -16,7 +16,7 @@ constexpr std::int64_t kMinuteMs = 60'000;
 constexpr std::int64_t kSecondMs = 1'000;
 
 Error refusal(std::size_t column, std::string_view why) {
-    return Error{"bad_instant",
+    return Error{ErrorCode::bad_instant,
                  "column " + std::to_string(column) + ": " + std::string(why) +
                      ". Write it as in RFC 3339, such as 2027-01-01T06:00:00Z or 2027-01-01T07:00:00.250+01:00.",
                  {}};
@@ -152,7 +152,7 @@ Result<InstantMs> parse_instant(std::string_view whole) {
 Result<InstantMs> instant_from_ms(std::int64_t milliseconds) {
     if (milliseconds < 0 || milliseconds > kLastInstant) {
         return Error{
-            "bad_instant",
+            ErrorCode::bad_instant,
             "An instant in milliseconds since 1970 must be from 0 to 253402300799999, the end of the year 9999.",
             {}};
     }

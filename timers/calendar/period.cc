@@ -17,7 +17,7 @@ constexpr std::int64_t kMillisecondsMost = kYearsMost * 366 * 86'400'000;
 constexpr std::string_view kTooLong = "this is longer than the calendar";
 
 Error refusal(std::size_t column, std::string_view why) {
-    return Error{"bad_duration",
+    return Error{ErrorCode::bad_duration,
                  "column " + std::to_string(column) + ": " + std::string(why) +
                      ". Write a period as in ISO 8601, such as P1M, P1DT12H or PT30M.",
                  {}};

@@ -22,7 +22,7 @@ constexpr std::chrono::years kYearsMost(430);  // of each part of a period, as t
 constexpr days kCalendarDays = std::chrono::duration_cast<days>(kCalendarEnd - kCalendarBegin);
 
 Error refusal(std::size_t column, std::string_view why) {
-    return Error{"bad_interval",
+    return Error{ErrorCode::bad_interval,
                  "column " + std::to_string(column) + ": " + std::string(why) +
                      ". Write a repeating interval as R5/2026-01-01T00:00:00Z/PT1H: the number of times, or R alone "
                      "for no end; the start; the period, or the end of the first one.",

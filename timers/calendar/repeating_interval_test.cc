@@ -55,7 +55,7 @@ TEST(Period, reads_years_to_milliseconds) {
 }
 
 TEST(Period, refuses_with_a_column) {
-    expect_refused(parse_period, "bad_duration", "",
+    expect_refused(parse_period, ErrorCode::bad_duration, "",
                    {
                        {"", 1, "must begin with P"},
                        {"1D", 1, "must begin with P"},
@@ -175,7 +175,7 @@ TEST(RepeatingInterval, ends_with_the_calendar) {
 
 TEST(RepeatingInterval, a_refusal_points_at_its_part) {
     const auto parse = [](std::string_view text) { return RepeatingInterval::parse(text, *Zone::load("Asia/Tokyo")); };
-    expect_refused(parse, "bad_interval", "",
+    expect_refused(parse, ErrorCode::bad_interval, "",
                    {
                        {"", 1, "must begin with R"},
                        {"2026-01-01T00:00:00Z/PT1H", 1, "must begin with R"},

@@ -29,7 +29,7 @@ void expect_read(Parse parse, const std::vector<std::pair<std::string_view, Valu
 
 // Each text is refused with this code, its column and its words, and the end of the message says `hint`.
 template <class Parse>
-void expect_refused(Parse parse, std::string_view code, std::string_view hint, const std::vector<RefusedText>& cases) {
+void expect_refused(Parse parse, ErrorCode code, std::string_view hint, const std::vector<RefusedText>& cases) {
     for (const RefusedText& c : cases) {
         const auto parsed = parse(c.text);
         ASSERT_FALSE(parsed.ok()) << c.text;

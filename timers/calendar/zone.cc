@@ -72,7 +72,7 @@ Error refusal(std::string_view name, std::string_view why) {
     for (char& letter : shown) {
         if ((letter >= 0 && letter < ' ') || letter == '\x7f') letter = '?';
     }
-    return Error{"bad_zone", "There is no time zone \"" + shown + "\": " + std::string(why), {}};
+    return Error{ErrorCode::bad_zone, "There is no time zone \"" + shown + "\": " + std::string(why), {}};
 }
 
 Error unknown(std::string_view name) {

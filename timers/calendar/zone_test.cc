@@ -63,7 +63,7 @@ TEST(Zone, an_unknown_name_is_refused_with_the_nearest) {
         const Result<Zone> loaded = Zone::load(name);
         EXPECT_FALSE(loaded.ok()) << name;
         if (loaded.ok()) return std::string();
-        EXPECT_EQ(loaded.error().code, "bad_zone");
+        EXPECT_EQ(loaded.error().code, ErrorCode::bad_zone);
         return loaded.error().message;
     };
     EXPECT_NE(message("Europe/Olso").find("Europe/Oslo"), std::string::npos);

@@ -25,7 +25,7 @@ namespace {
 using std::chrono::milliseconds;
 
 Error never_fires(const CronSchedule& schedule) {
-    return Error{"never_fires",
+    return Error{ErrorCode::never_fires,
                  "The rule '" + schedule.rule().text() + "' in " + schedule.zone().name() +
                      " has no firing to come. Look at its day, month and year, and at the excluded days."};
 }
@@ -133,7 +133,7 @@ Result<CalendarTriggers::Id> CalendarTriggers::add(CronSchedule schedule, Misfir
     const auto trigger = std::make_shared<Trigger>(Trigger{std::move(schedule), misfire, std::move(task), *next});
     const std::lock_guard lock(mutex_);
     if (service_.stopped()) {
-        return Error{"timers_stopped", "The timer service has been stopped, and fires no triggers any more."};
+        return Error{ErrorCode::timers_stopped, "The timer service has been stopped, and fires no triggers any more."};
     }
     const Id id = ++last_id_;
     triggers_.emplace(id, trigger);

@@ -162,7 +162,7 @@ TEST_F(CalendarTriggersTest, ends_with_its_rule_and_refuses_one_that_never_fires
     EXPECT_EQ(fired, Texts{"5:0"});
     EXPECT_EQ(triggers.size(), 0U);
     const Result<CalendarTriggers::Id> never = triggers.add(rule("0 0 30 2 *"), Misfire::skip, [](Instant) {});
-    EXPECT_EQ(never.error().code, "never_fires");
+    EXPECT_EQ(never.error().code, ErrorCode::never_fires);
 }
 
 TEST_F(CalendarTriggersTest, a_task_that_throws_is_reported_and_fires_again) {
@@ -236,7 +236,7 @@ TEST_F(CrowdedTriggersTest, a_few_places_serve_many_triggers) {
 // One that was added where there was no room was said to be added, and never fired.
 TEST_F(CrowdedTriggersTest, one_without_capacity_is_refused) {
     leave_places(0);
-    EXPECT_EQ(add_crowded("* * * * *").error().code, "timers_full");
+    EXPECT_EQ(add_crowded("* * * * *").error().code, ErrorCode::timers_full);
     EXPECT_EQ(crowded->size(), 0U);
     other.cancel();
     ASSERT_TRUE(add_crowded("0 * * * *").ok());
@@ -244,7 +244,7 @@ TEST_F(CrowdedTriggersTest, one_without_capacity_is_refused) {
     pass_by_steps(2h, 1s);
     EXPECT_EQ(fired, (Texts{"1:0", "2:0"}));
     small->stop();
-    EXPECT_EQ(add_crowded("* * * * *").error().code, "timers_stopped");
+    EXPECT_EQ(add_crowded("* * * * *").error().code, ErrorCode::timers_stopped);
     EXPECT_EQ(crowded->size(), 1U);
 }
 
@@ -271,7 +271,7 @@ TEST_F(CrowdedTriggersTest, a_waiting_feed_can_be_removed_and_overtaken) {
     ASSERT_TRUE(add_crowded("2 * * * *").ok());
     pass_by_steps(58s);
     EXPECT_EQ(crowded->fed(), 1U);
-    EXPECT_EQ(add_crowded("59 * * * * *").error().code, "timers_full") << "it would be fed too late";
+    EXPECT_EQ(add_crowded("59 * * * * *").error().code, ErrorCode::timers_full) << "it would be fed too late";
     EXPECT_EQ(crowded->size(), 2U);
     other.cancel();
     small->advance();

@@ -155,7 +155,7 @@ TEST(DelayQueue, close_wakes_waiting_threads_and_returns_the_rest) {
     EXPECT_EQ(*left[0], 1);
     EXPECT_EQ(*left[1], 2);
     EXPECT_TRUE(queue.close().empty());
-    EXPECT_EQ(queue.put(nullptr, 1s).error().code, "queue_closed");
+    EXPECT_EQ(queue.put(nullptr, 1s).error().code, ErrorCode::queue_closed);
     EXPECT_FALSE(queue.take().has_value());
     EXPECT_EQ(queue.size(), 0U);
 }

@@ -76,7 +76,7 @@ TEST_F(HashedWheelTimerTest, stop_returns_what_was_not_run) {
     EXPECT_EQ(left[0], first);
     EXPECT_TRUE(ran.is_expired());
     EXPECT_TRUE(timer->stop().empty());
-    EXPECT_EQ(timer->new_timeout([] {}, 1s).error().code, "timers_stopped");
+    EXPECT_EQ(timer->new_timeout([] {}, 1s).error().code, ErrorCode::timers_stopped);
     clock.advance(1h);
     EXPECT_EQ(times.size(), 1U);
     EXPECT_TRUE(misuses.empty());
@@ -104,7 +104,7 @@ TEST_F(HashedWheelTimerTest, refuses_more_than_may_be_pending) {
     const auto timer = make({.tick = 1s, .max_pending_timeouts = 2});
     Timeout first = timer->new_timeout([] {}, 3s).value();
     ASSERT_TRUE(timer->new_timeout([] {}, 3s).ok());
-    EXPECT_EQ(timer->new_timeout([] {}, 3s).error().code, "timers_full");
+    EXPECT_EQ(timer->new_timeout([] {}, 3s).error().code, ErrorCode::timers_full);
     first.cancel();
     EXPECT_TRUE(timer->new_timeout([] {}, 3s).ok()) << "a cancelled one makes room";
     EXPECT_EQ(timer->stop().size(), 2U);

@@ -25,7 +25,7 @@ class PendingRequestsTest : public VirtualTime {
         return requests
             .start(patience,
                    [this](Result<std::string> answer) {
-                       answers.push_back(answer ? *answer : std::string(answer.error().code));
+                       answers.push_back(answer ? *answer : std::string(library_name_of(answer.error().code)));
                        if (!answer) messages.push_back(answer.error().message);
                    })
             .value();
@@ -54,7 +54,7 @@ TEST_F(PendingRequestsTest, expiry_fails_the_caller_once_and_stops_the_work) {
     const auto request = requests
                              .start(2s,
                                     [&](Result<std::string> answer) {
-                                        seen = answer.error().code;
+                                        seen = library_name_of(answer.error().code);
                                         stopped_when_told = false;
                                     })
                              .value();
@@ -88,7 +88,7 @@ TEST_F(PendingRequestsTest, the_first_wins_and_all_others_are_refused) {
     EXPECT_TRUE(requests.cancel(request.id));
     EXPECT_FALSE(requests.cancel(request.id));
     EXPECT_FALSE(requests.complete(request.id, "42"));
-    EXPECT_FALSE(requests.fail(request.id, Error{"broken_pipe", "x"}));
+    EXPECT_FALSE(requests.fail(request.id, Error{ErrorCode{kFirstApplicationErrorCode}, "x"}));
     EXPECT_EQ(answers, Texts{"request_cancelled"});
     EXPECT_TRUE(request.stop.stop_requested());
     EXPECT_FALSE(requests.complete(0, "never started"));
@@ -115,7 +115,7 @@ TEST_F(PendingRequestsTest, stop_fails_all_in_order_and_refuses_what_comes) {
     EXPECT_EQ(requests.stop(), 2U);
     EXPECT_EQ(answers, (Texts{"request_stopped", "request_stopped"}));
     EXPECT_TRUE(first.stop.stop_requested());
-    EXPECT_EQ(requests.start(1s, [](Result<std::string>) { ADD_FAILURE(); }).error().code, "request_stopped");
+    EXPECT_EQ(requests.start(1s, [](Result<std::string>) { ADD_FAILURE(); }).error().code, ErrorCode::request_stopped);
     EXPECT_EQ(requests.stop(), 0U);
     EXPECT_EQ(service.pending(), 0U);
 }
@@ -123,7 +123,7 @@ TEST_F(PendingRequestsTest, stop_fails_all_in_order_and_refuses_what_comes) {
 TEST_F(PendingRequestsTest, a_full_service_is_reported_and_the_callback_is_never_called) {
     TimerService full({.max_pending = 0}, clock);
     PendingRequests<int> none(full);
-    EXPECT_EQ(none.start(1s, [](Result<int>) { ADD_FAILURE(); }).error().code, "timers_full");
+    EXPECT_EQ(none.start(1s, [](Result<int>) { ADD_FAILURE(); }).error().code, ErrorCode::timers_full);
     EXPECT_EQ(none.size(), 0U);
 }
 

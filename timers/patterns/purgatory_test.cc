@@ -205,7 +205,7 @@ TEST_F(PurgatoryTest, stop_ends_all_and_refuses_what_comes) {
     EXPECT_EQ(outcomes, (Outcomes{Completion::stopped, Completion::stopped}));
     const Result<bool> refused = purgatory.try_complete_else_watch(
         {"a"}, 1s, [] { return false; }, [](Completion) {});
-    EXPECT_EQ(refused.error().code, "purgatory_stopped");
+    EXPECT_EQ(refused.error().code, ErrorCode::purgatory_stopped);
     EXPECT_EQ(purgatory.keys(), 0U);
     EXPECT_EQ(service.pending(), 0U);
 }
@@ -294,7 +294,7 @@ TEST_F(PurgatoryTest, a_full_service_is_reported_and_nothing_is_watched) {
     Purgatory<int> small(full);
     const Result<bool> refused = small.try_complete_else_watch(
         {1}, 1s, [] { return false; }, [](Completion) { ADD_FAILURE(); });
-    EXPECT_EQ(refused.error().code, "timers_full");
+    EXPECT_EQ(refused.error().code, ErrorCode::timers_full);
     EXPECT_EQ(small.keys(), 0U);
 }
 

@@ -150,7 +150,7 @@ TEST_F(RetryTest, gives_up_when_the_service_is_stopped_between_attempts) {
     EXPECT_EQ(stopping->state(), RetryState::given_up);
     const auto refused = Retry::start(
         service, {}, [](unsigned) { return true; }, [](unsigned) { ADD_FAILURE(); });
-    EXPECT_EQ(refused.error().code, "timers_stopped");
+    EXPECT_EQ(refused.error().code, ErrorCode::timers_stopped);
 }
 
 // A service that was stopped while a retry waited left it waiting for ever: its state said so, and the handler was

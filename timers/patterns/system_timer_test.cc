@@ -109,7 +109,7 @@ TEST(SystemTimer, shutdown_returns_pending_tasks_and_wakes_waiting_threads) {
     reaper.join();
     EXPECT_TRUE(returned);
     EXPECT_TRUE(timer.shutdown().empty());
-    EXPECT_EQ(timer.add(1s, [] {}).error().code, "timers_stopped");
+    EXPECT_EQ(timer.add(1s, [] {}).error().code, ErrorCode::timers_stopped);
     EXPECT_FALSE(timer.advance_clock(24h)) << "a timer that was shut down has no patience";
 }
 

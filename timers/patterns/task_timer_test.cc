@@ -101,7 +101,7 @@ TEST_F(TaskTimerTest, a_task_may_cancel_itself_and_others_and_the_timer) {
     EXPECT_EQ(times, (Times{1s, 2s, 3s}));
     EXPECT_EQ(left.size(), 1U);
     EXPECT_TRUE(timer.cancel().empty());
-    EXPECT_EQ(timer.schedule([] {}, 1s).error().code, "timers_stopped");
+    EXPECT_EQ(timer.schedule([] {}, 1s).error().code, ErrorCode::timers_stopped);
 }
 
 // A task that takes five seconds of a period of two. No thread sleeps on the clock here, so the task itself may move

@@ -99,7 +99,7 @@ TEST_F(WatchdogGroupTest, all_are_lost_when_the_service_is_stopped) {
     hold("b");
     service.stop();
     EXPECT_EQ(lost, (Keys{"a", "b"}));
-    EXPECT_EQ(group.hold("c").error().code, "timers_stopped");
+    EXPECT_EQ(group.hold("c").error().code, ErrorCode::timers_stopped);
     EXPECT_EQ(group.size(), 0U);
 }
 

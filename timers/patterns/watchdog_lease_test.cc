@@ -261,7 +261,7 @@ TEST_F(WatchdogLeaseTest, is_lost_when_the_service_is_stopped_between_two_renewa
     const auto lose = [] { ADD_FAILURE() << "what is refused is not lost"; };
     const auto refused = WatchdogLease::hold(
         service, 30s, [] { return Renewal::renewed; }, lose);
-    EXPECT_EQ(refused.error().code, "timers_stopped");
+    EXPECT_EQ(refused.error().code, ErrorCode::timers_stopped);
     pass(1h);
     EXPECT_EQ(renewals, (std::vector<seconds>{10s, 10s}));
     EXPECT_EQ(lost.size(), 1U);

@@ -179,10 +179,11 @@ TEST_F(TimerRepeatTest, a_periodic_timer_ends_with_its_cancel) {
 
 TEST_F(TimerRepeatTest, a_periodic_timer_keeps_its_place_among_max_pending) {
     TimerService small({.max_pending = 1}, clock);
-    Timeout periodic = small
-                           .schedule_at_fixed_rate(
-                               1s, 1s, [&] { EXPECT_EQ(small.schedule_after(1s, [] {}).error().code, "timers_full"); })
-                           .value();
+    Timeout periodic =
+        small
+            .schedule_at_fixed_rate(
+                1s, 1s, [&] { EXPECT_EQ(small.schedule_after(1s, [] {}).error().code, ErrorCode::timers_full); })
+            .value();
     for (int i = 0; i < 3; ++i) {
         clock.advance(1s);
         EXPECT_EQ(small.advance(), 1U);
@@ -407,8 +408,8 @@ TEST_F(TimerRepeatTest, shutdown_lets_what_waits_run_once_and_ends_what_repeats)
     EXPECT_EQ(held.use_count(), 1) << "what they held is gone";
     EXPECT_EQ(service.shutdown(), 4U) << "as often as wanted";
     EXPECT_FALSE(service.stopped());
-    EXPECT_EQ(service.schedule_after(1s, [] {}).error().code, "timers_stopped");
-    EXPECT_EQ(service.schedule_at_fixed_rate(1s, 1s, [] {}).error().code, "timers_stopped");
+    EXPECT_EQ(service.schedule_after(1s, [] {}).error().code, ErrorCode::timers_stopped);
+    EXPECT_EQ(service.schedule_at_fixed_rate(1s, 1s, [] {}).error().code, ErrorCode::timers_stopped);
     EXPECT_TRUE(moved.reschedule_after(3s));
     EXPECT_EQ(cancelled.cancel(), CancelOutcome::removed);
     run_until(10s);

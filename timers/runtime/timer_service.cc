@@ -10,14 +10,15 @@ namespace duewheel {
 namespace {
 
 Error full_error(std::size_t max_pending) {
-    return Error{"timers_full",
+    return Error{ErrorCode::timers_full,
                  "The timer service holds " + std::to_string(max_pending) +
                      " timers, as many as TimerOptions::max_pending allows. Schedule again when some have "
                      "fired or been cancelled, or allow more."};
 }
 
 Error stopped_error() {
-    return Error{"timers_stopped", "The timer service has been stopped or shut down, and takes no more timers."};
+    return Error{ErrorCode::timers_stopped,
+                 "The timer service has been stopped or shut down, and takes no more timers."};
 }
 
 TimerOptions checked(TimerOptions options) {
@@ -128,8 +129,9 @@ Result<Timeout> TimerService::schedule_with_fixed_delay(std::chrono::nanoseconds
 Result<Timeout> TimerService::schedule_cron(CronSchedule schedule, TimerTask task) {
     const std::optional<Instant> first = schedule.next(clock_.wall_now());
     if (!first) {
-        return Error{"never_fires", "The schedule '" + schedule.rule().text() +
-                                        "' has no firing left. Look at its fields with CronSchedule::upcoming()."};
+        return Error{ErrorCode::never_fires,
+                     "The schedule '" + schedule.rule().text() +
+                         "' has no firing left. Look at its fields with CronSchedule::upcoming()."};
     }
     TimerRepeat cron;
     cron.kind = TimerRepeat::Kind::cron;

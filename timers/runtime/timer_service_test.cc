@@ -467,7 +467,7 @@ TEST_F(TimerServiceTest, more_than_max_pending_are_refused) {
     static_cast<void>(small.schedule_after(2ms, [] {}));
     const Result<Timeout> third = small.schedule_after(3ms, [] {});
     ASSERT_FALSE(third);
-    EXPECT_EQ(third.error().code, "timers_full");
+    EXPECT_EQ(third.error().code, ErrorCode::timers_full);
     EXPECT_NE(third.error().message.find("2 timers"), std::string::npos);
     first.cancel();
     EXPECT_TRUE(small.schedule_after(3ms, [] {})) << "a cancelled one has left";
@@ -475,7 +475,7 @@ TEST_F(TimerServiceTest, more_than_max_pending_are_refused) {
     clock.advance(2ms);
     small.advance();
     EXPECT_TRUE(small.schedule_after(3ms, [] {})) << "so has one that fired";
-    EXPECT_EQ(small.schedule_at_fixed_rate(1ms, 1ms, [] {}).error().code, "timers_full");
+    EXPECT_EQ(small.schedule_at_fixed_rate(1ms, 1ms, [] {}).error().code, ErrorCode::timers_full);
 }
 
 TEST_F(TimerServiceTest, stop_returns_what_was_pending) {
@@ -492,8 +492,8 @@ TEST_F(TimerServiceTest, stop_returns_what_was_pending) {
     EXPECT_EQ(held.use_count(), 1);
     EXPECT_TRUE(service.stopped());
     EXPECT_EQ(service.stop().size(), 0U);
-    EXPECT_EQ(service.schedule_after(1ms, [] {}).error().code, "timers_stopped");
-    EXPECT_EQ(service.submit_after(1ms, [] {}).error().code, "timers_stopped");
+    EXPECT_EQ(service.schedule_after(1ms, [] {}).error().code, ErrorCode::timers_stopped);
+    EXPECT_EQ(service.submit_after(1ms, [] {}).error().code, ErrorCode::timers_stopped);
     pass(1h);
     EXPECT_EQ(fired, Numbers{1});
 }
@@ -504,7 +504,7 @@ TEST_F(TimerServiceTest, stop_inside_a_task) {
         static_cast<void>(service.schedule_after(1ms, [&] {
             fired.push_back(1);
             unprocessed = service.stop().size();
-            EXPECT_EQ(service.schedule_after(1ms, [] {}).error().code, "timers_stopped");
+            EXPECT_EQ(service.schedule_after(1ms, [] {}).error().code, ErrorCode::timers_stopped);
         }));
     }
     note_after(1h, 2);

@@ -105,7 +105,7 @@ TEST(TimerThread, stop_returns_what_was_pending_and_ends_the_thread) {
     static_cast<void>(service.schedule_after(1h, [] {}));
     EXPECT_EQ(thread.stop().size(), 1U);
     EXPECT_EQ(thread.stop().size(), 0U);
-    EXPECT_EQ(service.schedule_after(1h, [] {}).error().code, "timers_stopped");
+    EXPECT_EQ(service.schedule_after(1h, [] {}).error().code, ErrorCode::timers_stopped);
 }
 
 TEST(TimerThread, stop_from_its_own_task) {
@@ -466,7 +466,7 @@ TEST(TimerThreads, a_schedule_that_races_stop_is_refused_or_in_its_list) {
             for (int i = 0; i < 200; ++i) {
                 Result<Timeout> timeout = service.schedule_after(1h, [] {});
                 if (!timeout) {
-                    EXPECT_EQ(timeout.error().code, "timers_stopped");
+                    EXPECT_EQ(timeout.error().code, ErrorCode::timers_stopped);
                     return;
                 }
                 ++taken;

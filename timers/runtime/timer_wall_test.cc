@@ -70,7 +70,7 @@ TEST_F(WallTest, a_cron_schedule_fires_hour_after_hour) {
 TEST_F(WallTest, a_schedule_without_a_firing_is_refused) {
     use(WallJump::fire_now);
     CronSchedule never(CronRule::parse("0 0 30 2 *").value(), Zone::utc());
-    EXPECT_EQ(service->schedule_cron(std::move(never), [] {}).error().code, "never_fires");
+    EXPECT_EQ(service->schedule_cron(std::move(never), [] {}).error().code, ErrorCode::never_fires);
 }
 
 TEST_F(WallTest, what_a_jump_forward_passed_over_fires_now) {
@@ -165,7 +165,7 @@ TEST_F(WallTest, what_is_skipped_gives_its_place_back) {
     EXPECT_EQ(small.statistics().cancelled, 2U);
     EXPECT_TRUE(small.schedule_after(1h, [] {}).ok());
     EXPECT_TRUE(small.schedule_after(1h, [] {}).ok());
-    EXPECT_EQ(small.schedule_after(1h, [] {}).error().code, "timers_full");
+    EXPECT_EQ(small.schedule_after(1h, [] {}).error().code, ErrorCode::timers_full);
 }
 
 TEST_F(WallTest, with_skip_what_was_due_as_the_wall_was_set_still_happens) {
@@ -358,7 +358,7 @@ TEST_F(WallTest, one_that_is_cancelled_as_it_is_passed_over_ends_once) {
     EXPECT_EQ(racing.statistics().cancelled, 1U);
     EXPECT_EQ(token.use_count(), 1);
     EXPECT_TRUE(racing.schedule_after(1h, [] {}).ok());
-    EXPECT_EQ(racing.schedule_after(1h, [] {}).error().code, "timers_full") << "it has given one place back";
+    EXPECT_EQ(racing.schedule_after(1h, [] {}).error().code, ErrorCode::timers_full) << "it has given one place back";
     TimerServiceProbe::check_wheel(racing);
 }
 

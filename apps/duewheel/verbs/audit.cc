@@ -3,6 +3,7 @@
 
 #include "access/audit_files.h"
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "local_time.h"
 #include "plain_text.h"
@@ -36,7 +37,7 @@ Result<AuditReport> verify_while_written(const std::string& directory) {
     for (int left = kTriesWhileWritten;; --left) {
         Result<AuditReport> report = verify_audit(posix_file_system(), directory);
         const bool may_change =
-            report ? report->first_break && report->first_break->is_torn_end : report.error().code == "not_found";
+            report ? report->first_break && report->first_break->is_torn_end : report.error().code == "not_found"_code;
         if (!may_change || left == 0) return report;
     }
 }
@@ -86,7 +87,7 @@ int verify(Session& session, const DirectoryArguments& arguments) {
     }
     if (const std::optional<AuditBreak>& at = report->first_break) {
         const std::string line = at->line == 0 ? "" : ", line " + std::to_string(at->line);
-        return session.complain({"audit_log_broken", at->file + line + ": " + at->why}, kExitRefused);
+        return session.complain({"audit_log_broken"_code, at->file + line + ": " + at->why}, kExitRefused);
     }
     if (!session.json) {
         const std::string from = report->first_seq > 1 ? " from " + format_local(report->first_ms) + " on" : "";
@@ -125,14 +126,15 @@ int show(Session& session, const ShowArguments& arguments) {
     int exit_code = kExitDone;
     for (const std::uint64_t number : *numbers) {
         const Result<std::string> content = read_audit_file(files, directory, number);
-        if (!content && content.error().code == "not_found") continue;  // rotation has just removed it
+        if (!content && content.error().code == "not_found"_code) continue;  // rotation has just removed it
         if (!content) return session.complain(content.error(), kExitRefused);
         for_each_audit_line(*content, [&](std::uint64_t line, std::string_view text, bool is_whole) {
             if (!is_whole) return false;  // the server is writing it
             const Result<AuditLine> read = decode_audit_line(text);
             if (!read) {
                 const std::string place = audit_file_name(number) + ", line " + std::to_string(line);
-                exit_code = session.complain({"audit_log_broken", place + ": " + read.error().message}, kExitRefused);
+                exit_code =
+                    session.complain({"audit_log_broken"_code, place + ": " + read.error().message}, kExitRefused);
                 return true;
             }
             if (since && read->entry.time_ms < *since) return true;

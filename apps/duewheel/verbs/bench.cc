@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 #include "load/load.h"
 #include "local_time.h"
@@ -72,7 +73,8 @@ std::string shown_ms(const Histogram& of) {
 
 // Prints the report; a refusal if a promise was broken.
 int show_report(const Session& session, const Result<LoadReport>& run, const Rows& rows, double per_second) {
-    if (!run) return session.complain(run.error(), run.error().code == "refused" ? kExitRefused : kExitUnreachable);
+    if (!run)
+        return session.complain(run.error(), run.error().code == "refused"_code ? kExitRefused : kExitUnreachable);
     if (session.json) {
         const json::object members = {{"seconds", run->seconds},
                                       {"per_second", std::llround(per_second)},
@@ -90,10 +92,11 @@ int show_report(const Session& session, const Result<LoadReport>& run, const Row
     }
     if (run->refused > 0) {
         return session.complain(
-            {"refused", std::to_string(run->refused) + " puts were refused; the first one: " + run->refusal},
+            {"refused"_code, std::to_string(run->refused) + " puts were refused; the first one: " + run->refusal},
             kExitRefused);
     }
-    return run->early == 0 ? kExitDone : session.complain({"early", "messages were delivered early"}, kExitRefused);
+    return run->early == 0 ? kExitDone
+                           : session.complain({"early"_code, "messages were delivered early"}, kExitRefused);
 }
 
 // The messages that a run leaves in its queue, for the report.

@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "work.h"
 
 extern char** environ;
@@ -26,7 +27,7 @@ void close_end(int& descriptor) {
 }
 
 Error cannot_run(const char* what) {
-    return {"cannot_run", std::string("The command cannot be run: ") + what + ": " + std::strerror(errno) + "."};
+    return {"cannot_run"_code, std::string("The command cannot be run: ") + what + ": " + std::strerror(errno) + "."};
 }
 
 // The last whole lines that fit into a reason; of a line that is longer, its end. A stack trace ends with the exception

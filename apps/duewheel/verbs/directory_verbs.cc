@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "base/secure_random.h"
 #include "calendar/instant_text.h"
 #include "data_directory.h"
@@ -143,7 +144,7 @@ Status refuse_inside(const std::string& from, const std::string& to) {
     const std::filesystem::path inner = std::filesystem::weakly_canonical(to, unknown) / "";
     const auto [end, rest] = std::mismatch(outer.begin(), std::prev(outer.end()), inner.begin(), inner.end());
     if (end != std::prev(outer.end())) return {};
-    return Error{"inside_itself", to + " lies in " + from + ": name a directory outside of it"};
+    return Error{"inside_itself"_code, to + " lies in " + from + ": name a directory outside of it"};
 }
 
 // For the metric of the server. The backup is complete without it, and may be made by a user who can only read `from`.

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "base/file.h"
 #include "calendar/instant_text.h"
 #include "data_directory.h"
@@ -34,7 +35,8 @@ struct ExportArguments {
 };
 
 Error io_error(const std::string& name) {
-    return {errno == ENOSPC ? "no_space" : "io_error", "Cannot write " + name + ": " + std::strerror(errno) + "."};
+    return {errno == ENOSPC ? "no_space"_code : "io_error"_code,
+            "Cannot write " + name + ": " + std::strerror(errno) + "."};
 }
 
 // `path` and six characters that make it unique.
@@ -150,7 +152,7 @@ class Scratch {
 };
 
 Error stopped() {
-    return {"stopped", "Stopped by a signal; no file was written."};
+    return {"stopped"_code, "Stopped by a signal; no file was written."};
 }
 
 struct Exported {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 #include "content.h"
 #include "import_run.h"
@@ -60,11 +61,12 @@ Status read_lines(LineFile& file, ExportReader& reader, Telling* telling, const 
         if (!line) return line.error();
         if (!*line) return {};
         const Result<ExportLine> read = reader.read(**line);
-        if (!read && (read.error().code == "no_export" || read.error().code == "newer_format")) return read.error();
+        if (!read && (read.error().code == "no_export"_code || read.error().code == "newer_format"_code))
+            return read.error();
         if (!read) {
             ++unread;
             if (telling != nullptr)
-                (*telling)(reader.line(), read.error().message, read.error().code, read.error().field);
+                (*telling)(reader.line(), read.error().message, name_of(read.error().code), read.error().field);
         } else if (!take(*read)) {
             return {};
         }
@@ -128,9 +130,9 @@ void report(const Session& session, const ImportCounts& counts, bool dry_run) {
     std::printf("%s\n", plain_json(json_of(counts)).c_str());
 }
 
-int exit_of(std::string_view code) {
-    if (code == "bad_address") return kExitUsage;
-    return code == "unreachable" || code == "bad_answer" ? kExitUnreachable : kExitRefused;
+int exit_of(const Refusal& refusal) {
+    if (refusal.is("bad_address"_code)) return kExitUsage;
+    return refusal.is("unreachable"_code) || refusal.is("bad_answer"_code) ? kExitUnreachable : kExitRefused;
 }
 
 void print_left_to_do(const ImportRun& run) {
@@ -157,10 +159,10 @@ int check(Session& session, const ImportArguments& arguments, LineFile& file, Te
     if (!read) return session.complain(read.error(), kExitRefused);
     static_cast<void>(dry.finish());
     const Status whole = reader.finish();
-    const bool is_none = !whole && whole.error().code == "no_export";
+    const bool is_none = !whole && whole.error().code == "no_export"_code;
     if (is_none || (!whole && !arguments.incomplete)) return session.complain(whole.error(), kExitRefused);
     if (unread == 0 || arguments.incomplete) return kExitDone;
-    const Error bad{"bad_line",
+    const Error bad{"bad_line"_code,
                     "Nothing was sent. Correct the lines named above, or import all others with --incomplete."};
     return session.complain(bad, kExitRefused);
 }
@@ -174,7 +176,7 @@ Refusal check_server(ImportServer& server, const ImportArguments& arguments, std
     const boost::json::value stats = boost::json::parse(there.body, broken);
     if (broken || !stats.is_object()) return no_duewheel();
     if (arguments.same_server || word_of(stats.get_object(), "instance") != exported) return {};
-    return {"same_server",
+    return {"same_server"_code,
             "The export comes from this server, or from a copy of its data. Messages without a key that are still "
             "pending here would be put a second time. Name another --server, or give --same-server to import anyway.",
             ""};
@@ -187,7 +189,7 @@ int import_into(Session& session, const ImportArguments& arguments, LineFile& fi
     if (!options) return session.complain(options.error(), kExitUsage);
     ImportServer server(*std::move(options), std::chrono::milliseconds(*parse_duration(arguments.patience)));
     if (const Refusal unfit = check_server(server, arguments, dry.instance()); !unfit.code.empty()) {
-        return session.complain({unfit.code, unfit.detail}, exit_of(unfit.code));
+        return session.complain(unfit, exit_of(unfit));
     }
     ImportCounts counts;
     Refusal ended;
@@ -215,14 +217,15 @@ int import_into(Session& session, const ImportArguments& arguments, LineFile& fi
         }
     }
     report(session, counts, false);
-    if (!ended.code.empty()) return exit_of(ended.code);
+    if (!ended.code.empty()) return exit_of(ended);
     return counts.refused == 0 && counts.unread == 0 ? kExitDone : kExitRefused;
 }
 
 int import(Session& session, const ImportArguments& arguments) {
     if (session.name_space) {
         return session.complain(
-            {"conflicting_options", "The lines of an export name their namespaces: remove --namespace."}, kExitUsage);
+            {"conflicting_options"_code, "The lines of an export name their namespaces: remove --namespace."},
+            kExitUsage);
     }
     LineFile file(arguments.file);
     if (arguments.file == "-") {

@@ -6,6 +6,7 @@
 
 #include <poll.h>
 
+#include "base/error_codes.h"
 #include "net/http/http_target.h"
 #include "plain_text.h"
 #include "session.h"
@@ -50,7 +51,7 @@ Refusal refusal_by(const HttpAnswer& answer) {
     boost::json::error_code broken;
     const boost::json::value value = boost::json::parse(answer.body, broken);
     if (broken || !value.is_object() || word_of(value.get_object(), "code").empty()) {
-        return {"bad_answer",
+        return {"bad_answer"_code,
                 "The address does not belong to a Duewheel server (status " + std::to_string(answer.status) +
                     "): check the address.",
                 ""};
@@ -119,7 +120,7 @@ bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
         return ++counts_.set, true;
     }
     if (set.status == 0 || says_later(set.status)) return stop(number, set.refusal);
-    if (line.kind == SettingsLine::Kind::schedule && set.refusal.code == "never_due") return ++counts_.ended, true;
+    if (line.kind == SettingsLine::Kind::schedule && set.refusal.is("never_due"_code)) return ++counts_.ended, true;
     refuse(number, set.refusal);
     return true;
 }
@@ -236,17 +237,12 @@ bool ImportRun::finish() {
     return ended_.code.empty() && flush() && set_limits();
 }
 
-Refusal refusal_of(const boost::json::object& problem) {
-    return {std::string(word_of(problem, "code")), std::string(word_of(problem, "detail")),
-            std::string(word_of(problem, "field"))};
-}
-
 Refusal no_duewheel() {
-    return {"bad_answer", "The address does not belong to a Duewheel server: check it.", ""};
+    return {"bad_answer"_code, "The address does not belong to a Duewheel server: check it.", ""};
 }
 
 Refusal told_to_stop() {
-    return {"stopped", "Stopped by a signal.", ""};
+    return {"stopped"_code, "Stopped by a signal.", ""};
 }
 
 bool ImportServer::wait(Milliseconds time) {
@@ -267,14 +263,14 @@ ImportAnswer ImportServer::ask(std::string_view method, const std::string& path,
     if (!traceparent.empty()) headers.push_back({"traceparent", std::string(traceparent)});
     for (;;) {
         Result<HttpAnswer> answered = client_.request(method, path, headers, body, kRequestPatience);
-        const bool is_away = !answered && has_answered_ && answered.error().code == "unreachable";
+        const bool is_away = !answered && has_answered_ && answered.error().code == "unreachable"_code;
         const bool is_later = answered.ok() && says_later(answered->status);
         if ((is_away || is_later) && wait(is_away ? kPause : retry_after(*answered))) continue;
         ImportAnswer answer;
         if (is_to_stop() && (is_away || is_later)) {
             answer.refusal = told_to_stop();
         } else if (!answered) {
-            answer.refusal = {std::string(answered.error().code), answered.error().message, ""};
+            answer.refusal = {answered.error().code, answered.error().message};
         } else {
             answer.status = answered->status;
             if (answered->status >= 300) answer.refusal = refusal_by(*answered);

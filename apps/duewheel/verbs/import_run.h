@@ -18,20 +18,11 @@
 
 #include "base/status.h"
 #include "net/http/http_client.h"
+#include "refusal.h"
 #include "transfer/export_reader.h"
 #include "transfer/put_of_line.h"
 
 namespace duewheel {
-
-// The result of a request.
-struct Refusal {
-    std::string code;  // empty: success
-    std::string detail;
-    std::string field;
-};
-
-// From the members of a problem document.
-Refusal refusal_of(const boost::json::object& problem);
 
 // Stopped by a signal.
 Refusal told_to_stop();

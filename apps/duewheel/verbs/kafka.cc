@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "kafka_access.h"
 #include "plain_text.h"
 #include "server/node/kafka_topics.h"
@@ -42,7 +43,7 @@ Result<CheckedTopic> check_topic(KafkaAccess& access, const KafkaTopicUse& use, 
     }
     if (is_unreachable(found.error())) return access.reason.explain(found.error());
     std::string text = found.error().message;
-    if (found.error().code == "unknown_topic") {
+    if (found.error().code == "unknown_topic"_code) {
         const bool is_named = use.role == KafkaTopicRole::input || use.role == KafkaTopicRole::target;
         text = "it does not exist: run duewheel kafka create-topics" + (is_named ? " " + use.topic : "");
     }
@@ -159,7 +160,7 @@ int create_topics(Session& session, const CreateTopicsArguments& arguments) {
         const Status made =
             access.client->create(new_kafka_topic(use, partitions_of(use.role, arguments, shards), arguments.replicas),
                                   KafkaAccess::kTimeoutMs);
-        const bool exists = !made && made.error().code == "topic_exists";
+        const bool exists = !made && made.error().code == "topic_exists"_code;
         if (!made && !exists) {
             exit_code = access.complain(session, made.error());
             if (exit_code == kExitUnreachable) break;
@@ -245,7 +246,7 @@ int show_kafka_status(Session& session, const KafkaStatusArguments&) {
     const boost::json::object* kafka = object_of(answer.members, "kafka");
     if (kafka == nullptr) {
         return session.complain(
-            {"kafka_not_configured",
+            {"kafka_not_configured"_code,
              "the server has no Kafka brokers; name them in its setting kafka.bootstrap, and restart "
              "it"},
             kExitRefused);

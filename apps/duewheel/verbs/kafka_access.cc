@@ -9,6 +9,7 @@
 
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "base/file.h"
 #include "configuration/configuration.h"
 #include "journal/recovery.h"
@@ -31,7 +32,7 @@ std::vector<std::pair<std::string, std::string>> kafka_variables() {
 }
 
 Error bad_configuration(std::string message) {
-    return {"bad_configuration", std::move(message)};
+    return {"bad_configuration"_code, std::move(message)};
 }
 
 }  // namespace
@@ -81,7 +82,7 @@ void KafkaReason::write(LogLevel, std::string_view, std::string_view, std::span<
 
 Error KafkaReason::explain(Error error) const {
     const std::lock_guard lock(mutex_);
-    if (error.code == "kafka_unavailable" && !reason_.empty()) error.message += " (" + reason_ + ")";
+    if (error.code == "kafka_unavailable"_code && !reason_.empty()) error.message += " (" + reason_ + ")";
     return error;
 }
 
@@ -102,26 +103,26 @@ int KafkaAccess::complain(const Session& session, const Error& error) const {
 
 Result<TopicLog> log_of(const KafkaOptions& options, const std::string& directory, KafkaCluster& cluster) {
     const Result<FoundLog> found = find_log_in_use(posix_file_system(), directory + "/journal");
-    if (!found && found.error().code != "not_found") return found.error();
+    if (!found && found.error().code != "not_found"_code) return found.error();
     if (!found || found->segments.empty()) {
-        return Error{"not_found", "there is no log in " + directory + ": give the data directory of a node"};
+        return Error{"not_found"_code, "there is no log in " + directory + ": give the data directory of a node"};
     }
     const LogIdentity& identity = found->segments.front()->header().identity;
     const Result<KafkaTopic> topic = cluster.look_at(options.log_topic(), KafkaAccess::kTimeoutMs);
     if (!topic) return topic.error();
     if (topic->partitions != identity.shards) {
-        return Error{"shards_changed", "topic " + topic->name + " has " + std::to_string(topic->partitions) +
-                                           " partitions, and " + directory + " has the log of shard " +
-                                           std::to_string(identity.shard) + " of " + std::to_string(identity.shards) +
-                                           ": give the --cluster of this node, or create the topic with " +
-                                           "`duewheel kafka create-topics --log --shards " +
-                                           std::to_string(identity.shards) + "`"};
+        return Error{"shards_changed"_code,
+                     "topic " + topic->name + " has " + std::to_string(topic->partitions) + " partitions, and " +
+                         directory + " has the log of shard " + std::to_string(identity.shard) + " of " +
+                         std::to_string(identity.shards) +
+                         ": give the --cluster of this node, or create the topic with " +
+                         "`duewheel kafka create-topics --log --shards " + std::to_string(identity.shards) + "`"};
     }
     return TopicLog{.topic = topic->name, .shard = identity.shard, .cluster = options.out.cluster};
 }
 
 bool is_unreachable(const Error& error) {
-    return error.code == "kafka_unavailable" || error.code == "kafka_login";
+    return error.code == "kafka_unavailable"_code || error.code == "kafka_login"_code;
 }
 
 }  // namespace duewheel

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "local_time.h"
 #include "plain_text.h"
 #include "resource_verbs.h"

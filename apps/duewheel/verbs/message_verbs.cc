@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "field_options.h"
 #include "http_api/fields/lease_rows.h"
 #include "local_time.h"
@@ -55,7 +56,7 @@ void MessageArguments::add_to(CLI::App& verb) {
 Result<std::string> MessageArguments::path(const Session& session) const {
     if (!id.empty()) return session.path("messages", id);
     if (key.empty()) {
-        return Error{"missing_argument", "Name the message: give its ID, or --queue and --key.", "ID"};
+        return Error{"missing_argument"_code, "Name the message: give its ID, or --queue and --key.", "ID"};
     }
     std::string path = session.path("messages");
     add_parameter(path, "queue", queue);
@@ -190,9 +191,9 @@ bool is_done(const json::object& result) {
 int show_results(const Session& session, const ServerAnswer& answer, std::size_t asked) {
     const json::value* results = answer.members.if_contains("results");
     if (results == nullptr || !results->is_array() || results->get_array().size() != asked) {
-        return session.complain(
-            {"bad_answer", "The address " + session.server.url + " does not belong to a Duewheel server: check it."},
-            kExitUnreachable);
+        return session.complain({"bad_answer"_code, "The address " + session.server.url +
+                                                        " does not belong to a Duewheel server: check it."},
+                                kExitUnreachable);
     }
     const json::object none;
     int exit_code = kExitDone;
@@ -231,7 +232,7 @@ int cancel(Session& session, const MessageArguments& message) {
 int move(Session& session, const MoveArguments& arguments) {
     if (!arguments.when.given()) {
         return session.complain(
-            {"missing_member", "Give --delay, such as 10m, or --due, such as 2027-01-01T06:00.", "--delay"},
+            {"missing_member"_code, "Give --delay, such as 10m, or --due, such as 2027-01-01T06:00.", "--delay"},
             kExitUsage);
     }
     json::object request;

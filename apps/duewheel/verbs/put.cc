@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "content.h"
 #include "field_options.h"
@@ -134,7 +135,7 @@ int put(Session& session, const PutArguments& arguments) {
     if (!arguments.traceparent.empty()) session.trace(arguments.traceparent);
     if (arguments.lines) return put_lines(session, arguments.queue, *arguments.lines, arguments.batch);
     if (!arguments.content.is_given()) {
-        return session.complain({"missing_body", "Give the content as BODY, or --ndjson FILE for many messages."},
+        return session.complain({"missing_body"_code, "Give the content as BODY, or --ndjson FILE for many messages."},
                                 kExitUsage);
     }
     json::object request;

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "local_time.h"
 #include "net/http/http_target.h"
@@ -34,9 +35,9 @@ PagesShown show_pages(Session& session, const Listing& listing, const std::funct
         const json::value* rows =
             answer.members.if_contains(json::string_view(listing.member.data(), listing.member.size()));
         if (rows == nullptr || !rows->is_array()) {
-            return {
-                session.complain({"bad_answer", "The server's response has no list: the server has another version."},
-                                 kExitUnreachable)};
+            return {session.complain(
+                {"bad_answer"_code, "The server's response has no list: the server has another version."},
+                kExitUnreachable)};
         }
         for (const json::value& row : rows->get_array()) {
             if (limit == 0 || !row.is_object()) break;

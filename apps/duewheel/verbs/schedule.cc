@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "content.h"
 #include "field_options.h"
@@ -117,7 +118,7 @@ Status read_members(Session& session, const SetScheduleArguments& arguments, jso
         if (name == "start" || name == "end") {  // a text with an offset needs no zone
             const Result<InstantMs> instant = parse_instant_of_rule(text, zone);
             if (!instant) {
-                const bool is_of_text = instant.error().code == "bad_instant";
+                const bool is_of_text = instant.error().code == "bad_instant"_code;
                 return Error{instant.error().code, instant.error().message, is_of_text ? "--" + name : "--zone"};
             }
             value = json_text(format_instant(*instant));

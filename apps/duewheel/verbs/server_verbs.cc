@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "content.h"
 #include "http_api/fields/json_text.h"
@@ -147,7 +148,7 @@ int advance(Session& session, const AdvanceArguments& arguments) {
         request["to"] = format_instant(*to);
     }
     if (!arguments.by && !arguments.to) {
-        return session.complain({"missing_member", "Give --by, such as 1h, or --to, such as 2027-01-01T06:00", ""},
+        return session.complain({"missing_member"_code, "Give --by, such as 1h, or --to, such as 2027-01-01T06:00", ""},
                                 kExitUsage);
     }
     return show_clock(session, session.ask("POST", "/v1/clock:advance", request));
@@ -160,13 +161,13 @@ int call(Session& session, const CallArguments& arguments) {
         const Result<std::string> read = read_body_argument(*arguments.body);
         if (!read) return session.complain(read.error(), kExitUsage);
         if (!is_json_text(*read)) {
-            return session.complain({"bad_json", "The content is not valid JSON, or is nested too deeply.", "JSON"},
-                                    kExitUsage);
+            return session.complain(
+                {"bad_json"_code, "The content is not valid JSON, or is nested too deeply.", "JSON"}, kExitUsage);
         }
         body = *read;
     }
     if (!arguments.path.starts_with('/') || session.name_space) {
-        return session.complain({"bad_path",
+        return session.complain({"bad_path"_code,
                                  "PATH is the whole path of the call, such as /v1/queues/mail, and with a namespace "
                                  "/v1/namespaces/team/queues/mail",
                                  "PATH"},

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "access/access_token_text.h"
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 #include "data_directory.h"
 #include "field_options.h"
@@ -80,7 +81,7 @@ int add_offline(Session& session, const AddArguments& arguments, const json::obj
     json::object allowed;
     arguments.first.put_into(allowed);
     if (!arguments.admin || request != allowed) {
-        return session.complain({"conflicting_options",
+        return session.complain({"conflicting_options"_code,
                                  "--data creates a token of scope admin for all namespaces, and allows only --admin, "
                                  "--expires-in and --description: create other tokens over HTTP with this one"},
                                 kExitUsage);
@@ -89,7 +90,8 @@ int add_offline(Session& session, const AddArguments& arguments, const json::obj
     token.id = arguments.id;
     token.scopes = {Scope::put, Scope::read, Scope::consume, Scope::cancel, Scope::schedule, Scope::admin};
     if (!is_access_token_id(token.id)) {
-        return session.complain({"bad_token_id", "a token's id has 1 to 40 characters of a-z, 0-9 and -"}, kExitUsage);
+        return session.complain({"bad_token_id"_code, "a token's id has 1 to 40 characters of a-z, 0-9 and -"},
+                                kExitUsage);
     }
     token.description = word_of(request, "description").substr(0, kTokenDescriptionBytesMax);
     if (request.contains("expires_in")) {
@@ -120,8 +122,8 @@ int add(Session& session, const AddArguments& arguments) {
     const std::string path = kToken.path(session, arguments.id);
     const ServerAnswer there = session.get(path);
     if (there) {
-        return session.complain({"token_exists", "there is a token `" + arguments.id +
-                                                     "` already: choose another id, or remove that one first"},
+        return session.complain({"token_exists"_code, "there is a token `" + arguments.id +
+                                                          "` already: choose another id, or remove that one first"},
                                 kExitRefused);
     }
     if (there.status != 404) return there.exit_code;

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "plain_text.h"
 #include "shared/system_clock.h"
 
@@ -228,9 +229,9 @@ class Job {
             if (answer.word("outcome") == "expired") {
                 // After an attempt without a response it is unknown whether that attempt ended the lease.
                 session_.complain(
-                    {"expired", tries == 0
-                                    ? "The result of the command is not recorded: " + printable(answer.word("detail"))
-                                    : "The lease has ended, but the response was lost: check the message with `get`"},
+                    {"expired"_code,
+                     tries == 0 ? "The result of the command is not recorded: " + printable(answer.word("detail"))
+                                : "The lease has ended, but the response was lost: check the message with `get`"},
                     kExitRefused);
                 return void(++progress_.lost);
             }
@@ -286,7 +287,7 @@ void watch(const sigset_t& awaited, std::uint32_t running, WorkState& progress) 
 
 int work(const Session& session, const WorkArguments& arguments) {
     void* page = ::mmap(nullptr, sizeof(WorkState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (page == MAP_FAILED) return session.complain({"cannot_run", "Out of memory."}, kExitRefused);
+    if (page == MAP_FAILED) return session.complain({"cannot_run"_code, "Out of memory."}, kExitRefused);
     WorkState& progress = *new (page) WorkState;
     const sigset_t awaited = block_signals();
     std::uint32_t running = 0;
@@ -294,7 +295,8 @@ int work(const Session& session, const WorkArguments& arguments) {
         if (start_job(session, arguments, progress) > 0) {
             ++running;
         } else {
-            progress.exit_code = session.complain({"cannot_run", "Cannot start a process for a job."}, kExitRefused);
+            progress.exit_code =
+                session.complain({"cannot_run"_code, "Cannot start a process for a job."}, kExitRefused);
         }
     }
     watch(awaited, running, progress);

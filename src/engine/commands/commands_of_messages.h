@@ -98,7 +98,7 @@ struct MessageAnswer : Content {
     DueMs lease_until_ms = 0;  // while leased
     // A code: why the occurrence of a due recurring message, or the next check of a prepared message, cannot be
     // created. Empty: it can.
-    std::string_view blocked_by;
+    ErrorCode blocked_by = ErrorCode::none;
     bool has_content = false;                    // false once it has ended
     std::optional<RepeatRule> repeat;            // of a recurring message
     std::int64_t expires_in_ms = 0;              // of a recurring message: of each occurrence; 0: never

@@ -94,7 +94,7 @@ struct ScheduleAnswer : Content {
     ScheduleState state;
     bool created = false;         // by this command
     bool invalid_zone = false;    // its zone is not in the zone data
-    std::string_view blocked_by;  // why its next run cannot be created, as a code; empty: it can
+    ErrorCode blocked_by = ErrorCode::none;  // why its next run cannot be created; none: it can
     std::string zone_data;        // version of the time zone data of the next times
     std::optional<bool> removed;  // reply to a remove: whether it existed
     bool has_content = false;
@@ -159,7 +159,7 @@ struct WatchdogAnswer : Content {
     std::string name_space{kDefaultNamespace};
     std::string name;
     WatchdogState state;
-    std::string_view blocked_by;  // why its message cannot be created, as a code; empty: it can
+    ErrorCode blocked_by = ErrorCode::none;  // why its message cannot be created; none: it can
     bool created = false;         // by this command
     std::optional<bool> late;     // of a put that fed it: as of a feed
     std::optional<bool> removed;  // reply to a remove: whether it existed

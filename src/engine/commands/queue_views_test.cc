@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_parts.h"
 
 namespace duewheel::queue_views_test {
@@ -80,13 +81,13 @@ TEST(QueueViews, limits_are_kept) {
     Views test({.list_limit_max = 5, .forecast_minutes_max = 10});
     for (const std::uint32_t limit : {0u, 6u}) {
         test.views.listings.start({.queue = "q", .limit = limit}, 1);
-        EXPECT_EQ(test.trial.take<Error>(1).code, "out_of_range");
+        EXPECT_EQ(test.trial.take<Error>(1).code, "out_of_range"_code);
         test.views.history.read({.queue = "q", .limit = limit}, 2, nullptr);
-        EXPECT_EQ(test.trial.take<Error>(2).code, "out_of_range");
+        EXPECT_EQ(test.trial.take<Error>(2).code, "out_of_range"_code);
     }
     for (const std::uint32_t minutes : {0u, 11u}) {
         test.views.forecasts.read({.queue = "q", .minutes = minutes}, 3, nullptr);
-        EXPECT_EQ(test.trial.take<Error>(3).code, "out_of_range");
+        EXPECT_EQ(test.trial.take<Error>(3).code, "out_of_range"_code);
     }
     EXPECT_EQ(test.views.open.count(), 0u);
 }
@@ -100,13 +101,13 @@ TEST(QueueViews, open_views_count_until_they_are_answered) {
     const auto all_are_refused = [&] {
         EXPECT_EQ(test.views.open.count(), 1u);
         test.list(2);
-        EXPECT_EQ(trial.take<Error>(2).code, "too_busy");
+        EXPECT_EQ(trial.take<Error>(2).code, "too_busy"_code);
         test.list(3, {State::dead});
-        EXPECT_EQ(trial.take<Error>(3).code, "too_busy");
+        EXPECT_EQ(trial.take<Error>(3).code, "too_busy"_code);
         test.views.history.read({.queue = "q"}, 4, nullptr);
-        EXPECT_EQ(trial.take<Error>(4).code, "too_busy");
+        EXPECT_EQ(trial.take<Error>(4).code, "too_busy"_code);
         test.views.forecasts.read({.queue = "q"}, 5, nullptr);
-        EXPECT_EQ(trial.take<Error>(5).code, "too_busy");
+        EXPECT_EQ(trial.take<Error>(5).code, "too_busy"_code);
     };
     test.list(1);
     all_are_refused();

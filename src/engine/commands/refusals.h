@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 #include <duewheel/status.h>
 
@@ -12,7 +13,7 @@ namespace duewheel {
 
 // `what` continues the sentence "`field` is ": its meaning and its range.
 inline Error out_of_range(std::string field, std::string what) {
-    return {"out_of_range", "`" + field + "` is " + std::move(what), field};
+    return {"out_of_range"_code, "`" + field + "` is " + std::move(what), field};
 }
 
 // "from 1ms to 12h"
@@ -32,37 +33,37 @@ inline Status check_page(std::uint32_t limit, std::uint32_t limit_max) {
 }
 
 inline Error unknown_id(std::uint64_t id) {
-    return {"unknown_id", "no message with id " + std::to_string(id) + " was ever accepted: check the id", "id"};
+    return {"unknown_id"_code, "no message with id " + std::to_string(id) + " was ever accepted: check the id", "id"};
 }
 inline Error unknown_key() {
-    return {"unknown_key",
+    return {"unknown_key"_code,
             "no message of this queue has this key, or it ended longer ago than keys are kept: check the key, the "
             "queue and the namespace",
             "key"};
 }
 inline Error gone() {
-    return {"gone",
+    return {"gone"_code,
             "this message ended longer ago than outcomes are kept; the history of its queue may still show how"};
 }
 inline Error expires_too_soon(std::string field) {
-    return {"expires_too_soon",
+    return {"expires_too_soon"_code,
             "the message would expire before it is due and could never be delivered: choose an earlier due time, or a "
             "later expiry",
             std::move(field)};
 }
 inline Error unknown_queue() {
-    return {"unknown_queue",
+    return {"unknown_queue"_code,
             "the queue has no messages and no settings: check the name, or create it with a put, settings or a pause",
             "queue"};
 }
 
 // `why` continues the sentence "the message ".
 inline Error not_leasable(std::string why) {
-    return {"not_leasable", "the message " + std::move(why)};
+    return {"not_leasable"_code, "the message " + std::move(why)};
 }
 
 inline Error too_busy() {
-    return {"too_busy", "too many requests are waiting for the disk: try again in a moment"};
+    return {"too_busy"_code, "too many requests are waiting for the disk: try again in a moment"};
 }
 
 }  // namespace duewheel

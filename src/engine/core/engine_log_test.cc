@@ -1,6 +1,7 @@
 // The engine and its log: when commits are submitted, segments closed, and puts delayed or refused.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/core/engine.h"
 #include "engine/trial/trial_engine.h"
 
@@ -249,7 +250,7 @@ TEST(EngineLog, a_full_store_refuses_puts_and_nothing_else) {
     const auto held = shard.lease();
     ASSERT_EQ(held.size(), 1u);
     shard.engine().set_log_space(LogSpace::scarce);
-    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "q"}).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "q"}).code, "store_full"_code);
     EXPECT_EQ(shard.engine().counters().space, LogSpace::scarce);
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{held[0].lease}).outcome, LeaseOutcome::done);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", later}).outcome, ChangeOutcome::cancelled);
@@ -272,7 +273,7 @@ TEST(EngineLog, waiting_puts_are_refused_when_the_store_becomes_full_and_submitt
     const ReplyToken waiting = shard.submit(PutCommand{.queue = "q"});
     shard.engine().set_log_space(LogSpace::scarce);
     shard.turn();
-    EXPECT_EQ(shard.take<Error>(waiting).code, "store_full");
+    EXPECT_EQ(shard.take<Error>(waiting).code, "store_full"_code);
     EXPECT_FALSE(shard.replies.contains(on_its_way));
     shard.hold_commits = false;
     shard.settle();

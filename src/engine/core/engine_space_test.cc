@@ -1,6 +1,7 @@
 // What the engine accepts on a full disk, and that it answers every command.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/core/engine.h"
 #include "engine/trial/trial_engine.h"
 
@@ -54,14 +55,14 @@ TEST(EngineSpace, in_the_reserve_ends_are_accepted_and_changes_are_refused) {
                                           tell(What::set),
                                           tell(What::pause)};
     for (const Command& command : refused) {
-        EXPECT_EQ(shard.ask<Error>(command).code, "store_full") << command.index();
+        EXPECT_EQ(shard.ask<Error>(command).code, "store_full"_code) << command.index();
     }
     ConfigureQueueCommand fresh = tell(What::pause);
     fresh.queue = "fresh";
-    EXPECT_EQ(shard.ask<Error>(fresh).code, "store_full");
-    EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "fresh"}).code, "unknown_queue") << "a name stayed";
+    EXPECT_EQ(shard.ask<Error>(fresh).code, "store_full"_code);
+    EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "fresh"}).code, "unknown_queue"_code) << "a name stayed";
     EXPECT_EQ(shard.engine().counters().changes_refused_full, refused.size() + 1);
-    EXPECT_EQ(shard.ask<Error>(FireCommand{"default", waits + 100 * kShardsMax}).code, "unknown_id");
+    EXPECT_EQ(shard.ask<Error>(FireCommand{"default", waits + 100 * kShardsMax}).code, "unknown_id"_code);
     EXPECT_EQ(shard.log().size(), records);
 
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(ExtendCommand{again, {}}).outcome, LeaseOutcome::extended);
@@ -90,17 +91,17 @@ TEST(EngineSpace, segments_kept_for_compaction_accept_nothing_else) {
     shard.engine().close_segment();
     shard.turn();
     const Error refused = shard.ask<Error>(cancel(1));
-    EXPECT_EQ(refused.code, "store_full");
+    EXPECT_EQ(refused.code, "store_full"_code);
     EXPECT_NE(refused.message.find("Try again in a second"), std::string::npos) << refused.message;
     EXPECT_TRUE(shard.engine().is_idle());
     EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now()) << "it does not turn in vain";
 
     EXPECT_TRUE(shard.ask<RelocateAnswer>(RelocationDoneCommand{2}).relocated);
     EXPECT_EQ(kind_of(shard.log().back()), RecordKind::relocation_done);
-    EXPECT_EQ(shard.ask<Error>(cancel(1)).code, "store_full") << "the segment was begun for cleaning";
+    EXPECT_EQ(shard.ask<Error>(cancel(1)).code, "store_full"_code) << "the segment was begun for cleaning";
     shard.engine().set_log_space(LogSpace::none);
     EXPECT_TRUE(shard.ask<RelocateAnswer>(RelocationDoneCommand{3}).relocated) << "it has room for that";
-    EXPECT_EQ(shard.ask<Error>(cancel(1)).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(cancel(1)).code, "store_full"_code);
 
     shard.engine().set_log_space(LogSpace::reserve);
     EXPECT_EQ(shard.ask<ChangeAnswer>(cancel(1)).outcome, ChangeOutcome::cancelled);
@@ -114,7 +115,7 @@ TEST(EngineSpace, in_the_reserve_a_paused_queue_may_be_resumed) {
     EXPECT_TRUE(shard.ask<QueueAnswer>(tell(What::pause)).settings.paused) << "it says nothing new";
     EXPECT_FALSE(shard.ask<QueueAnswer>(tell(What::resume)).settings.paused);
     EXPECT_EQ(shard.lease().size(), 1u);
-    EXPECT_EQ(shard.ask<Error>(tell(What::pause)).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(tell(What::pause)).code, "store_full"_code);
 }
 
 TEST(EngineSpace, leases_that_end_without_an_ack_take_no_space_and_are_counted_when_there_is_some) {
@@ -255,7 +256,7 @@ TEST(EngineSpace, a_stalled_log_answers_all_requests_at_once_and_loses_nothing) 
                                           tell(What::pause),
                                           tell(What::purge)};
     for (const Command& command : refused) {
-        EXPECT_EQ(shard.ask<Error>(command).code, "store_full") << command.index();
+        EXPECT_EQ(shard.ask<Error>(command).code, "store_full"_code) << command.index();
         EXPECT_GT(shard.engine().next_wakeup(), shard.engine().now()) << "it does not turn in vain";
     }
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{past}).outcome, LeaseOutcome::done);
@@ -285,7 +286,7 @@ TEST(EngineSpace, a_stalled_log_refuses_the_lease_that_would_need_its_time) {
     shard.turn(60'000);
     const ReplyToken lease = shard.submit(LeaseCommand{"default", "q", 1, 30'000, 0});
     shard.turn();
-    EXPECT_EQ(shard.take<Error>(lease).code, "store_full");
+    EXPECT_EQ(shard.take<Error>(lease).code, "store_full"_code);
     EXPECT_EQ(shard.engine().counters().leased, 0u);
     shard.engine().set_log_space(LogSpace::reserve);
     EXPECT_EQ(shard.lease().size(), 1u) << "nobody has it";
@@ -311,8 +312,8 @@ TEST(EngineSpace, moves_wait_before_they_start_a_segment_of_the_reserve_and_ends
     shard.hold_commits = false;
     shard.settle();
     EXPECT_EQ(shard.take<ChangeAnswer>(cancel).outcome, ChangeOutcome::cancelled);
-    EXPECT_EQ(shard.take<Error>(fire).code, "store_full");
-    EXPECT_EQ(shard.take<Error>(move).code, "store_full");
+    EXPECT_EQ(shard.take<Error>(fire).code, "store_full"_code);
+    EXPECT_EQ(shard.take<Error>(move).code, "store_full"_code);
 }
 
 }  // namespace

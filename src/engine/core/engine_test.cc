@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 #include "message/records/outcome_rows.h"
 
@@ -213,18 +214,20 @@ TEST(Engine, limits_hold_at_the_limit_and_refuse_beyond) {
     shard.put(1000);
     PutCommand put{.queue = "q"};
     put.when.delay_ms = 1001;
-    EXPECT_EQ(shard.ask<Error>(put).code, "delay_too_long");
+    EXPECT_EQ(shard.ask<Error>(put).code, "delay_too_long"_code);
     put.when.at_ms = kStart + 1001;
     const Error too_long = shard.ask<Error>(put);
-    EXPECT_EQ(too_long.code, "delay_too_long");
+    EXPECT_EQ(too_long.code, "delay_too_long"_code);
     EXPECT_NE(too_long.message.find("more than 1s in the future"), std::string::npos) << "it was said in whole days";
     shard.put(0, "", "p");
-    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "r"}).code, "queue_limit");
-    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 0, 30'000, 0}).code, "bad_max");
-    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1001, 30'000, 0}).code, "bad_max");
-    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, 999, 0}).code, "lease_too_short");
-    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, options.lease_max_ms + 1, 0}).code, "lease_too_long");
-    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, 1000, options.wait_max_ms + 1}).code, "wait_too_long");
+    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "r"}).code, "queue_limit"_code);
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 0, 30'000, 0}).code, "bad_max"_code);
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1001, 30'000, 0}).code, "bad_max"_code);
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, 999, 0}).code, "lease_too_short"_code);
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, options.lease_max_ms + 1, 0}).code,
+              "lease_too_long"_code);
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "q", 1, 1000, options.wait_max_ms + 1}).code,
+              "wait_too_long"_code);
 }
 
 // Two commands on a message in the index returned from their lookups in reverse order. A get that was answered from the
@@ -298,7 +301,7 @@ TEST(Engine, a_retry_too_far_in_the_future_is_refused_by_its_member) {
     const auto messages = shard.lease();
     ASSERT_EQ(messages.size(), 1u);
     const Error error = shard.ask<Error>(FailCommand{messages[0].lease, "", std::int64_t{1} << 50});
-    EXPECT_EQ(error.code, "delay_too_long");
+    EXPECT_EQ(error.code, "delay_too_long"_code);
     EXPECT_EQ(error.field, "retry_in");
 }
 

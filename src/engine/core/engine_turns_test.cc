@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 
 namespace duewheel::engine_turns_test {
@@ -128,7 +129,7 @@ TEST(Turns, who_floods_leaves_room_for_others) {
     for (const ReplyToken token : sent) {
         const auto found = shard.replies.find(token);
         if (found == shard.replies.end()) continue;
-        EXPECT_EQ(std::get<Error>(found->second).code, "too_busy");
+        EXPECT_EQ(std::get<Error>(found->second).code, "too_busy"_code);
         ++refused;
     }
     EXPECT_EQ(refused, 120) << "it has four times as much waiting as is free";

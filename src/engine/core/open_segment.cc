@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 OpenSegment::OpenSegment(const EngineOptions& options, SegmentNumber number, std::uint64_t fill, std::uint64_t bytes,
@@ -65,24 +67,24 @@ void OpenSegment::table_taken(SegmentNumber through) {
 // ---- what may be written
 
 Error store_full() {
-    return {"store_full",
+    return {"store_full"_code,
             "the server's disk is nearly full, so puts are refused; existing messages can be leased, acknowledged and "
             "cancelled. Free space on the disk of the data directory; the server then accepts puts again"};
 }
 
 Error OpenSegment::no_space_for(Adds what) const {
     if (is_stalled() && space_ == LogSpace::cleaning) {
-        return {"store_full",
+        return {"store_full"_code,
                 "the server's disk is full, and the rest of its reserve is kept for cleaning the log, so nothing was "
                 "changed; messages can still be read. Try again in a second, because ended messages may free space, or "
                 "free space on the disk of the data directory"};
     }
     if (what == Adds::end || is_stalled()) {
-        return {"store_full",
+        return {"store_full"_code,
                 "the server's disk is full and its reserve is used up, so nothing was changed; messages can still be "
                 "read. Free space on the disk of the data directory, then try again. Accepted messages are not lost"};
     }
-    return {"store_full",
+    return {"store_full"_code,
             "the server's disk is full except for a reserve, which is kept for calls that end messages, so nothing was "
             "changed. Leases, acks, cancels and purges still work. Free space on the disk of the data directory, then "
             "try again"};

@@ -1,5 +1,6 @@
 #include "engine/core/uses.h"
 
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 
 namespace duewheel {
@@ -8,7 +9,7 @@ Result<DueMs> TimeRules::resolve(const When& when, const char* delay_field, cons
     const DueMs latest = uses_.now_ + uses_.options_.delay_max_ms;
     const bool too_long = when.at_ms ? *when.at_ms > latest : when.delay_ms > uses_.options_.delay_max_ms;
     if (too_long) {
-        return Error{"delay_too_long",
+        return Error{"delay_too_long"_code,
                      "this time is more than " + format_duration(uses_.options_.delay_max_ms) +
                          " in the future: choose an earlier one",
                      when.at_ms ? at_field : delay_field};
@@ -19,13 +20,13 @@ Result<DueMs> TimeRules::resolve(const When& when, const char* delay_field, cons
 Status TimeRules::check_lease_time(std::int64_t lease_ms) const {
     if (lease_ms < uses_.options_.lease_min_ms) {
         return Error{
-            "lease_too_short",
+            "lease_too_short"_code,
             "a lease must last at least " + format_duration(uses_.options_.lease_min_ms) + ": choose a longer one",
             "lease"};
     }
     if (lease_ms > uses_.options_.lease_max_ms) {
         return Error{
-            "lease_too_long",
+            "lease_too_long"_code,
             "a lease can last up to " + format_duration(uses_.options_.lease_max_ms) + ": extend it when needed",
             "lease"};
     }

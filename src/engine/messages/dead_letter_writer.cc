@@ -6,6 +6,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 
 namespace duewheel {
@@ -13,7 +14,7 @@ namespace duewheel {
 void DeadLetterWriter::start(const RedriveCommand& command, ReplyToken token) {
     const std::uint64_t max = command.max.value_or(options_.redrive_max);
     if (max == 0 || max > options_.redrive_max) {
-        return reply(token, Error{"bad_max",
+        return reply(token, Error{"bad_max"_code,
                                   "`max` must be from 1 to " + std::to_string(options_.redrive_max) +
                                       ": call again for the others",
                                   "max"});

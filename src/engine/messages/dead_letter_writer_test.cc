@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_parts.h"
 
 namespace duewheel::dead_letter_writer_test {
@@ -43,7 +44,7 @@ struct Trial : TrialParts {
     }
     std::string_view refusal(const RedriveCommand& command) {
         dead_writer.start(command, 1);
-        return take<Error>(1).code;
+        return name_of(take<Error>(1).code);
     }
 };
 
@@ -96,7 +97,7 @@ TEST(DeadLetterWriter, a_redrive_fills_its_queue_and_no_more) {
     EXPECT_TRUE(trial.take<RedriveAnswer>(1).more);
     trial.dead_writer.start({.queue = "q"}, 1);
     EXPECT_TRUE(trial.write().empty());
-    EXPECT_EQ(trial.take<Error>(1).code, "queue_full");
+    EXPECT_EQ(trial.take<Error>(1).code, "queue_full"_code);
 }
 
 TEST(DeadLetterWriter, a_redrive_that_cannot_begin_is_refused) {

@@ -5,6 +5,7 @@
 #include <deque>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/invariant.h"
 #include "calendar/duration.h"
 #include "engine/commands/lateness.h"
@@ -18,11 +19,11 @@ void Dispatcher::start(const LeaseCommand& command, ReplyToken token) {
         if (Status legal = check_lease_time(*command.lease_ms); !legal) return reply(token, std::move(legal).error());
     }
     if (command.max == 0 || (command.max > options_.lease_batch_max && !command.stays)) {
-        return reply(token,
-                     Error{"bad_max", "`max` must be from 1 to " + std::to_string(options_.lease_batch_max), "max"});
+        return reply(
+            token, Error{"bad_max"_code, "`max` must be from 1 to " + std::to_string(options_.lease_batch_max), "max"});
     }
     if (command.wait_ms < 0 || command.wait_ms > options_.wait_max_ms) {
-        return reply(token, Error{"wait_too_long",
+        return reply(token, Error{"wait_too_long"_code,
                                   "`wait` must be from 0s to " + format_duration(options_.wait_max_ms) +
                                       ": repeat the call after that",
                                   "wait"});
@@ -43,7 +44,8 @@ void Dispatcher::start(const LeaseCommand& command, ReplyToken token) {
     }
     Queue& at = queues_.at(number);
     if (at.waiters.size() >= options_.waiters_per_queue_max) {
-        return reply(token, Error{"waiter_limit", "too many consumers already wait on this queue: try again later"});
+        return reply(token,
+                     Error{"waiter_limit"_code, "too many consumers already wait on this queue: try again later"});
     }
     at.asked_ms = now_;
     const std::uint64_t waiter = next_waiter_++;
@@ -244,8 +246,8 @@ void Dispatcher::finish_delivery(Delivery delivery, const FoundRecords& records)
         if (log_position == 0) continue;
         const RecordBytes* read = find_record(records, log_position);
         if (read == nullptr) {
-            return fail({"damaged_log", "record " + std::to_string(log_position) +
-                                            " of a due message is not in the log: run `duewheel check`"});
+            return fail({"damaged_log"_code, "record " + std::to_string(log_position) +
+                                                 " of a due message is not in the log: run `duewheel check`"});
         }
         fill(delivery.answer.messages[i], read->body);
         delivery.log_positions[i] = 0;

@@ -24,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "base/status.h"
 #include "engine/messages/record_cache.h"
 #include "store/store.h"
@@ -86,8 +87,8 @@ class DueQueue {
             if (!item.record_body.empty()) continue;
             const RecordBytes* read = find_record(records, item.log_position);
             if (read == nullptr) {
-                return Error{"damaged_log", "record " + std::to_string(item.log_position) + " of a " +
-                                                std::string(kind) + " is not in the log: run `duewheel check`"};
+                return Error{"damaged_log"_code, "record " + std::to_string(item.log_position) + " of a " +
+                                                     std::string(kind) + " is not in the log: run `duewheel check`"};
             }
             item.record_body = read->body;
             on_read(item);

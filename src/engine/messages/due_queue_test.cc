@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::due_queue_test {
 namespace {
 
@@ -85,7 +87,7 @@ TEST(DueQueue, a_record_that_is_not_in_the_log_is_an_error_that_names_it) {
     ASSERT_TRUE(prepare(queue, cache, 1));
     const Status read = queue.take_records({{11, "another"}}, "due timer");
     ASSERT_FALSE(read);
-    EXPECT_EQ(read.error().code, "damaged_log");
+    EXPECT_EQ(read.error().code, "damaged_log"_code);
     EXPECT_EQ(read.error().message, "record 10 of a due timer is not in the log: run `duewheel check`");
 }
 

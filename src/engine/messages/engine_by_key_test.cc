@@ -1,6 +1,7 @@
 // Commands that identify a message by the key of its put.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 
 namespace duewheel::engine_by_key_test {
@@ -53,7 +54,7 @@ TEST(EngineByKey, a_key_without_a_message_is_unknown) {
     shard.ask<PutAnswer>(keyed());
     for (const Command& command : {Command(cancel("q", "other")), Command(cancel("r")),
                                    Command(cancel("q", "k", "team")), Command(GetCommand{"team", 0, {"q", "k"}})}) {
-        EXPECT_EQ(shard.ask<Error>(command).code, "unknown_key");
+        EXPECT_EQ(shard.ask<Error>(command).code, "unknown_key"_code);
     }
     EXPECT_EQ(shard.engine().counters().pending, 1u);
 }
@@ -68,7 +69,7 @@ TEST(EngineByKey, finds_a_message_that_is_only_in_the_index) {
     EXPECT_EQ(shard.ask<ChangeAnswer>(cancel()).outcome, ChangeOutcome::cancelled);
     shard.move_to_index();
     EXPECT_EQ(shard.ask<ChangeAnswer>(cancel()).outcome, ChangeOutcome::cancelled);
-    EXPECT_EQ(shard.ask<Error>(cancel("q", "other")).code, "unknown_key");
+    EXPECT_EQ(shard.ask<Error>(cancel("q", "other")).code, "unknown_key"_code);
 }
 
 // A read of the id and a cancel of that id would meet the message of before.
@@ -102,7 +103,7 @@ TEST(EngineByKey, waits_for_a_put_that_is_being_committed) {
     const ReplyToken token = shard.submit(cancel());
     shard.turn();
     EXPECT_FALSE(shard.replies.contains(token));
-    EXPECT_EQ(shard.ask<Error>(get()).code, "unknown_key") << "it is not durable yet";
+    EXPECT_EQ(shard.ask<Error>(get()).code, "unknown_key"_code) << "it is not durable yet";
     shard.hold_commits = false;
     shard.turn();
     EXPECT_EQ(shard.take<ChangeAnswer>(token).outcome, ChangeOutcome::cancelled);

@@ -2,6 +2,7 @@
 // returned is tested in engine_retries_test.cc.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_dead_letters.h"
 
 namespace duewheel::engine_dead_letters_test {
@@ -154,7 +155,7 @@ TEST(DeadLettersOfAQueue, are_listed_separately) {
     ListCommand list;
     list.queue = "q";
     list.states = {State::dead, State::ready};
-    EXPECT_EQ(shard.ask<Error>(list).code, "bad_state");
+    EXPECT_EQ(shard.ask<Error>(list).code, "bad_state"_code);
     EXPECT_EQ(listed(shard), std::vector<MessageId>{}) << "of a queue that nobody knows";
 }
 

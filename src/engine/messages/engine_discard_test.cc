@@ -2,6 +2,7 @@
 // are tested by the simulator.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_dead_letters.h"
 
 namespace duewheel::engine_discard_test {
@@ -288,7 +289,8 @@ TEST(DiscardOfAQueue, ends_when_the_settings_of_its_queue_are_removed) {
     shard.turn(1);
     shard.hold_lookups = true;
     shard.ask<QueueAnswer>(discard_all());
-    EXPECT_EQ(shard.ask<Error>(ConfigureQueueCommand{"default", "q", What::remove, {}, {}}).code, "queue_not_empty");
+    EXPECT_EQ(shard.ask<Error>(ConfigureQueueCommand{"default", "q", What::remove, {}, {}}).code,
+              "queue_not_empty"_code);
     EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::cancelled);
     EXPECT_EQ(shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::remove, {}, {}}).removed, true);
     shard.hold_lookups = false;
@@ -308,7 +310,7 @@ TEST(DiscardOfAQueue, without_dead_letters_writes_nothing) {
     shard.put(60'000);
     const Sequence before = shard.engine().totals().sequence;
     EXPECT_EQ(shard.ask<QueueAnswer>(discard_all()).settings.discard_before_ms, 0);
-    EXPECT_EQ(shard.ask<Error>(discard_all({}, "never used")).code, "unknown_queue");
+    EXPECT_EQ(shard.ask<Error>(discard_all({}, "never used")).code, "unknown_queue"_code);
     EXPECT_EQ(shard.engine().totals().sequence, before);
 }
 
@@ -363,8 +365,8 @@ TEST(DiscardOfAMessage, leaves_other_messages_as_they_are) {
     EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::in_flight);
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{messages[0].lease}).outcome, LeaseOutcome::done);
     EXPECT_EQ(discard(shard, id).outcome, ChangeOutcome::delivered);
-    EXPECT_EQ(shard.ask<Error>(DiscardCommand{"default", 999 * kShardsMax}).code, "unknown_id");
-    EXPECT_EQ(shard.ask<Error>(DiscardCommand{"elsewhere", id}).code, "unknown_id");
+    EXPECT_EQ(shard.ask<Error>(DiscardCommand{"default", 999 * kShardsMax}).code, "unknown_id"_code);
+    EXPECT_EQ(shard.ask<Error>(DiscardCommand{"elsewhere", id}).code, "unknown_id"_code);
 }
 
 TEST(DiscardOfAMessage, finds_it_in_the_index) {

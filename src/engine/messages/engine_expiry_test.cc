@@ -1,6 +1,7 @@
 // Messages that expire before they are leased.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 
 namespace duewheel::engine_expiry_test {
@@ -127,24 +128,24 @@ TEST(Expiry, a_retry_due_after_the_expiry_is_never_delivered) {
 TEST(Expiry, at_or_before_the_due_time_is_refused) {
     TrialEngine shard;
     Error error = shard.ask<Error>(expiring(1000, 1000));
-    EXPECT_EQ(error.code, "expires_too_soon");
+    EXPECT_EQ(error.code, "expires_too_soon"_code);
     EXPECT_EQ(error.field, "expires_in");
     PutCommand past = expiring(0, 0);
     past.expires = When{kStart - 1, 0};
     past.when.at_ms = kStart - 100;
     error = shard.ask<Error>(past);
-    EXPECT_EQ(error.code, "expires_too_soon") << "it would have expired before it came";
+    EXPECT_EQ(error.code, "expires_too_soon"_code) << "it would have expired before it came";
     EXPECT_EQ(error.field, "expires");
     EXPECT_NE(shard.ask<PutAnswer>(expiring(1000, 1001)).id, 0u);
     const MessageId id = shard.ask<PutAnswer>(expiring(0, 1000)).id;
     // A move by a delay was once told that its `due`, which it had not given, was wrong.
     error = shard.ask<Error>(RescheduleCommand{"default", id, When{std::nullopt, 1000}});
-    EXPECT_EQ(error.code, "expires_too_soon");
+    EXPECT_EQ(error.code, "expires_too_soon"_code);
     EXPECT_EQ(error.field, "delay");
     EXPECT_EQ(shard.ask<Error>(RescheduleCommand{"default", id, When{shard.engine().now() + 1000, 0}}).field, "due");
     EXPECT_EQ(shard.ask<ChangeAnswer>(RescheduleCommand{"default", id, When{std::nullopt, 999}}).outcome,
               ChangeOutcome::rescheduled);
-    EXPECT_EQ(shard.ask<Error>(expiring(0, shard.engine().now() + (INT64_MAX / 2))).code, "delay_too_long");
+    EXPECT_EQ(shard.ask<Error>(expiring(0, shard.engine().now() + (INT64_MAX / 2))).code, "delay_too_long"_code);
 }
 
 TEST(Expiry, a_late_command_is_refused) {

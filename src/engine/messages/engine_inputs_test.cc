@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 #include "message/records/subject.h"
 #include "resource/queue_settings.h"
@@ -86,7 +87,7 @@ TEST(Inputs, a_reader_that_expects_another_position_is_refused) {
     shard.ask<TakeRecordsAnswer>(take(kNoInputPosition, {put("a"), put("b")}));
     const Totals before = shard.engine().totals();
     for (const std::int64_t position : {kNoInputPosition, std::int64_t{1}, std::int64_t{3}}) {
-        EXPECT_EQ(shard.ask<Error>(take(position, {put("c")})).code, "position_moved");
+        EXPECT_EQ(shard.ask<Error>(take(position, {put("c")})).code, "position_moved"_code);
     }
     EXPECT_EQ(shard.engine().totals().sequence, before.sequence);
     EXPECT_EQ(position_of(shard), 2);
@@ -102,7 +103,7 @@ TEST(Inputs, a_refused_put_ends_what_is_taken_at_its_record) {
     EXPECT_EQ(answer.taken, 2u);
     EXPECT_EQ(answer.position, 17);
     ASSERT_TRUE(answer.refused);
-    EXPECT_EQ(answer.refused->code, "queue_full");
+    EXPECT_EQ(answer.refused->code, "queue_full"_code);
     EXPECT_EQ(position_of(shard), 17);
 
     // Where not even the first is taken, nothing is written.
@@ -145,7 +146,7 @@ TEST(Inputs, a_record_whose_key_is_known_is_taken_without_a_second_message) {
     const auto refused = shard.ask<TakeRecordsAnswer>(take(3, {put("a", "k"), conflict}));
     EXPECT_EQ(refused.taken, 1u);
     ASSERT_TRUE(refused.refused);
-    EXPECT_EQ(refused.refused->code, "key_conflict");
+    EXPECT_EQ(refused.refused->code, "key_conflict"_code);
     EXPECT_EQ(position_of(shard), 4);
 }
 
@@ -189,9 +190,9 @@ TEST(Inputs, nothing_is_taken_while_the_disk_is_nearly_full) {
     const Totals before = shard.engine().totals();
     TakeRecordsCommand passes = take(1, {});
     passes.next = 2;
-    EXPECT_EQ(shard.ask<Error>(take(1, {put("b")})).code, "store_full");
-    EXPECT_EQ(shard.ask<Error>(take(1, {put("a", "k")})).code, "store_full");
-    EXPECT_EQ(shard.ask<Error>(passes).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(take(1, {put("b")})).code, "store_full"_code);
+    EXPECT_EQ(shard.ask<Error>(take(1, {put("a", "k")})).code, "store_full"_code);
+    EXPECT_EQ(shard.ask<Error>(passes).code, "store_full"_code);
     EXPECT_EQ(shard.engine().totals().sequence, before.sequence);
     shard.engine().set_log_space(LogSpace::enough);
     EXPECT_EQ(shard.ask<TakeRecordsAnswer>(take(1, {put("b")})).position, 2);

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/core/engine.h"
 #include "engine/trial/trial_engine.h"
 
@@ -109,7 +110,7 @@ TEST_F(MessageLeases, of_two_consumers_that_choose_a_message_one_gets_it) {
     const ReplyToken second = shard_.submit(lease_of(id));
     shard_.turn();
     EXPECT_EQ(shard_.take<LeaseAnswer>(first).messages.size(), 1U);
-    EXPECT_EQ(shard_.take<Error>(second).code, "not_leasable");
+    EXPECT_EQ(shard_.take<Error>(second).code, "not_leasable"_code);
 }
 
 TEST_F(MessageLeases, leases_that_were_promised_count_against_the_maximum) {
@@ -120,7 +121,7 @@ TEST_F(MessageLeases, leases_that_were_promised_count_against_the_maximum) {
     const ReplyToken second = shard.submit(lease_of(shard.put(60'000)));
     shard.turn();
     EXPECT_EQ(shard.take<LeaseAnswer>(first).messages.size(), 1U);
-    EXPECT_EQ(shard.take<Error>(second).code, "not_leasable");
+    EXPECT_EQ(shard.take<Error>(second).code, "not_leasable"_code);
 }
 
 // ---- priorities

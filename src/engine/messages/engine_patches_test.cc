@@ -1,6 +1,7 @@
 // Patches: two concurrent commands that change different settings both take effect.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 #include "engine/trial/trial_schedules.h"
 
@@ -22,7 +23,7 @@ PatchScheduleCommand patch_schedule(std::function<void(ScheduleRule&)> change,
                                     std::optional<std::string> new_body = std::nullopt) {
     const auto merge = [change = std::move(change), new_body = std::move(new_body)](
                            const ScheduleRule& rule, const MessageContent& content) -> Result<PutScheduleCommand> {
-        if (rule.queue.empty()) return Error{"missing_member", "say which queue", "queue"};
+        if (rule.queue.empty()) return Error{"missing_member"_code, "say which queue", "queue"};
         ScheduleRule next = rule;
         change(next);
         PutScheduleCommand put{.rule = next, .times = *ScheduleTimes::make(next.times, &Zone::load)};
@@ -38,7 +39,7 @@ PatchWatchdogCommand patch_watchdog(std::function<void(WatchdogRule&)> change,
                                     std::optional<std::string> new_body = std::nullopt) {
     const auto merge = [change = std::move(change), new_body = std::move(new_body)](
                            const WatchdogRule& rule, const MessageContent& content) -> Result<PutWatchdogCommand> {
-        if (rule.queue.empty()) return Error{"missing_member", "say which queue", "queue"};
+        if (rule.queue.empty()) return Error{"missing_member"_code, "say which queue", "queue"};
         PutWatchdogCommand put;
         put.rule = rule;
         change(put.rule);
@@ -94,13 +95,14 @@ TEST(EnginePatches, a_patch_keeps_what_was_set_while_it_waited) {
 TEST(EnginePatches, a_refused_patch_changes_nothing_and_creates_no_queue) {
     TrialEngine shard;
     const PatchQueueCommand refused{"default", "q", [](QueueSettings&) {
-                                        return Status(Error{"bad_policy", "no", "x"});
+                                        return Status(Error{"bad_policy"_code, "no", "x"});
                                     }};
-    EXPECT_EQ(shard.ask<Error>(refused).code, "bad_policy");
-    EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "q"}).code, "unknown_queue");
+    EXPECT_EQ(shard.ask<Error>(refused).code, "bad_policy"_code);
+    EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "q"}).code, "unknown_queue"_code);
     // What the engine itself refuses, as of a command that sets all.
-    EXPECT_EQ(shard.ask<Error>(patch([](QueueSettings& settings) { settings.lease_ms = 1; })).code, "lease_too_short");
-    EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "q"}).code, "unknown_queue");
+    EXPECT_EQ(shard.ask<Error>(patch([](QueueSettings& settings) { settings.lease_ms = 1; })).code,
+              "lease_too_short"_code);
+    EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "q"}).code, "unknown_queue"_code);
 }
 
 TEST(EnginePatches, of_schedules_and_watchdogs_keep_the_content_of_their_messages) {
@@ -147,8 +149,8 @@ TEST(EnginePatches, a_patch_keeps_content_that_was_set_while_the_log_was_read) {
 
 TEST(EnginePatches, a_patch_without_required_members_of_a_missing_schedule_is_unknown_schedule) {
     TrialEngine shard;
-    EXPECT_EQ(shard.ask<Error>(patch_schedule([](ScheduleRule&) {})).code, "unknown_schedule");
-    EXPECT_EQ(shard.ask<Error>(patch_watchdog([](WatchdogRule&) {})).code, "unknown_watchdog");
+    EXPECT_EQ(shard.ask<Error>(patch_schedule([](ScheduleRule&) {})).code, "unknown_schedule"_code);
+    EXPECT_EQ(shard.ask<Error>(patch_watchdog([](WatchdogRule&) {})).code, "unknown_watchdog"_code);
     PatchScheduleCommand whole{"default", "s", [](const ScheduleRule&, const MessageContent&) {
                                    return Result<PutScheduleCommand>(every(10'000));
                                }};

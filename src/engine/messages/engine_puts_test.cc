@@ -1,6 +1,7 @@
 // Puts with idempotency keys, and batches of puts.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 
 namespace duewheel::engine_puts_test {
@@ -60,7 +61,7 @@ TEST(EnginePuts, a_repeated_key_names_the_first_due_also_after_a_reschedule) {
 TEST(EnginePuts, a_key_with_another_request_is_refused_and_puts_nothing) {
     TrialEngine shard;
     shard.ask<PutAnswer>(keyed("a", 1));
-    EXPECT_EQ(shard.ask<Error>(keyed("a", 2)).code, "key_conflict");
+    EXPECT_EQ(shard.ask<Error>(keyed("a", 2)).code, "key_conflict"_code);
     EXPECT_EQ(shard.engine().counters().pending, 1u);
 }
 
@@ -113,12 +114,12 @@ TEST(EnginePuts, an_outcome_is_gone_as_soon_as_its_key_is_free) {
     EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", first.id}).row.state.state, State::cancelled);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", first.id}).outcome, ChangeOutcome::cancelled);
     shard.turn(1);
-    EXPECT_EQ(shard.ask<Error>(GetCommand{"default", first.id}).code, "gone");
+    EXPECT_EQ(shard.ask<Error>(GetCommand{"default", first.id}).code, "gone"_code);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", first.id}).outcome, ChangeOutcome::cancelled)
         << "a command may know better for a while: it may wait for the very commit that ended the message";
     EXPECT_FALSE(shard.ask<PutAnswer>(keyed("a")).repeated);
     TrialEngine next(keeping_keys(1'000), shard);
-    EXPECT_EQ(next.ask<Error>(GetCommand{"default", first.id}).code, "gone") << "after a restart too";
+    EXPECT_EQ(next.ask<Error>(GetCommand{"default", first.id}).code, "gone"_code) << "after a restart too";
 }
 
 // A message that was dead for so long that its key was used again took the key back when it was changed, or relocated
@@ -143,7 +144,7 @@ TEST(EnginePuts, an_older_message_does_not_take_its_key_back) {
     shard.move_to_index();
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", old}).outcome, ChangeOutcome::kicked);
     EXPECT_EQ(shard.ask<PutAnswer>(second).id, young);
-    EXPECT_EQ(shard.ask<Error>(first).code, "key_conflict");
+    EXPECT_EQ(shard.ask<Error>(first).code, "key_conflict"_code);
     const auto again = shard.lease();
     ASSERT_EQ(again.size(), 1u);
     shard.ask<LeaseEndAnswer>(AckCommand{again[0].lease});
@@ -175,7 +176,7 @@ TEST(EnginePuts, of_two_puts_with_one_key_that_come_together_the_second_waits_fo
     const auto second = shard.take<PutAnswer>(two);
     EXPECT_EQ(first.id, second.id);
     EXPECT_TRUE(second.repeated);
-    EXPECT_EQ(shard.take<Error>(other).code, "key_conflict");
+    EXPECT_EQ(shard.take<Error>(other).code, "key_conflict"_code);
 }
 
 TEST(EnginePuts, a_key_that_only_the_index_knows_is_found_there) {
@@ -189,7 +190,7 @@ TEST(EnginePuts, a_key_that_only_the_index_knows_is_found_there) {
     EXPECT_EQ(again.id, first.id);
     EXPECT_EQ(again.due_ms, first.due_ms);
     EXPECT_EQ(again.state, State::scheduled);
-    EXPECT_EQ(shard.ask<Error>(keyed("a", 2)).code, "key_conflict");
+    EXPECT_EQ(shard.ask<Error>(keyed("a", 2)).code, "key_conflict"_code);
 }
 
 // A table that is added during the lookup may contain the key.
@@ -235,7 +236,7 @@ TEST(EnginePuts, a_refused_put_does_not_affect_others_of_its_batch) {
     batch.puts = {keyed("", 0, 1000), keyed("", 0, std::int64_t{1} << 60), keyed("", 0, 2000)};
     const auto answer = shard.ask<PutBatchAnswer>(batch);
     EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[0]));
-    EXPECT_EQ(std::get<Error>(answer.results[1]).code, "delay_too_long");
+    EXPECT_EQ(std::get<Error>(answer.results[1]).code, "delay_too_long"_code);
     EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[2]));
     EXPECT_EQ(shard.engine().counters().pending, 2u);
 }
@@ -249,7 +250,7 @@ TEST(EnginePuts, a_key_twice_in_one_batch_is_one_message) {
     const auto& second = std::get<PutAnswer>(answer.results[1]);
     EXPECT_EQ(first.id, second.id);
     EXPECT_TRUE(second.repeated);
-    EXPECT_EQ(std::get<Error>(answer.results[2]).code, "key_conflict");
+    EXPECT_EQ(std::get<Error>(answer.results[2]).code, "key_conflict"_code);
     EXPECT_EQ(shard.engine().counters().pending, 2u);
     // The same batch again changes nothing, and is answered without a commit.
     const auto repeated = shard.ask<PutBatchAnswer>(batch);
@@ -268,7 +269,7 @@ TEST(EnginePuts, puts_that_wait_for_the_disk_are_bounded_in_bytes) {
     put.body = std::string(900, 'x');
     const ReplyToken fits = shard.submit(put);
     put.body = std::string(101, 'x');
-    EXPECT_EQ(shard.take<Error>((shard.submit(put), shard.settle(), fits + 1)).code, "too_busy");
+    EXPECT_EQ(shard.take<Error>((shard.submit(put), shard.settle(), fits + 1)).code, "too_busy"_code);
     shard.hold_commits = false;
     shard.turn();
     shard.take<PutAnswer>(fits);
@@ -290,13 +291,13 @@ TEST(EnginePuts, on_a_full_disk_a_put_that_repeats_is_answered_and_a_new_one_ref
     }
     shard.engine().set_log_space(LogSpace::scarce);
     EXPECT_EQ(shard.ask<PutAnswer>(keyed("a")).id, first.id);
-    EXPECT_EQ(shard.ask<Error>(keyed("b")).code, "store_full");
-    EXPECT_EQ(shard.ask<Error>(keyed("")).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(keyed("b")).code, "store_full"_code);
+    EXPECT_EQ(shard.ask<Error>(keyed("")).code, "store_full"_code);
     PutBatchCommand batch;
     batch.puts = {keyed("a"), keyed("b")};
     const auto answer = shard.ask<PutBatchAnswer>(batch);
     EXPECT_EQ(std::get<PutAnswer>(answer.results[0]).id, first.id);
-    EXPECT_EQ(std::get<Error>(answer.results[1]).code, "store_full");
+    EXPECT_EQ(std::get<Error>(answer.results[1]).code, "store_full"_code);
 }
 
 }  // namespace

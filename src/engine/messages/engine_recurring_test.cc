@@ -1,6 +1,7 @@
 // Recurring messages: which occurrences they create and when, each exactly once.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 
 namespace duewheel::engine_recurring_test {
@@ -211,8 +212,8 @@ TEST(RecurringMessages, a_held_one_waits_and_catches_up_when_it_is_released) {
 TEST(RecurringMessages, its_times_cannot_be_moved) {
     TrialEngine shard;
     const MessageId id = shard.ask<PutAnswer>(loop(100, 4, 100)).id;
-    EXPECT_EQ(shard.ask<Error>(FireCommand{"default", id}).code, "repeats");
-    EXPECT_EQ(shard.ask<Error>(RescheduleCommand{"default", id, {std::nullopt, 5}}).code, "repeats");
+    EXPECT_EQ(shard.ask<Error>(FireCommand{"default", id}).code, "repeats"_code);
+    EXPECT_EQ(shard.ask<Error>(RescheduleCommand{"default", id, {std::nullopt, 5}}).code, "repeats"_code);
     EXPECT_EQ(row_of(shard, id).state.due_ms, kStart + 100);
 }
 
@@ -321,7 +322,7 @@ TEST(RecurringMessages, one_without_capacity_reads_nothing) {
     options.record_cache_bytes = 0;
     TrialEngine shard(options);
     const MessageId id = shard.ask<PutAnswer>(loop(10, 2, 10)).id;
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "");
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, ErrorCode::none);
     QueueSettings settings;
     settings.pending_max = 1;
     shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::set, settings});
@@ -329,9 +330,9 @@ TEST(RecurringMessages, one_without_capacity_reads_nothing) {
     const std::uint64_t lookups = shard.engine().counters().lookups;
     for (int i = 0; i < 5; ++i) shard.turn(options.spawn_again_ms);
     EXPECT_EQ(shard.engine().counters().lookups, lookups);
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "queue_full");
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "queue_full"_code);
     shard.engine().set_log_space(LogSpace::scarce);
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "store_full");
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "store_full"_code);
     shard.engine().set_log_space(LogSpace::enough);
     EXPECT_EQ(spawns_in(shard), 0u);
     settings.pending_max = 2;
@@ -359,7 +360,7 @@ TEST(RecurringMessages, leave_capacity_for_an_occurrence) {
         EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[1]));
         const auto* refused = std::get_if<Error>(&answer.results[2]);
         ASSERT_NE(refused, nullptr);
-        EXPECT_EQ(refused->code, is_of_namespace ? "namespace_full" : "queue_full");
+        EXPECT_EQ(refused->code, is_of_namespace ? "namespace_full"_code : "queue_full"_code);
         EXPECT_NE(refused->message.find("needs room for itself"), std::string::npos) << refused->message;
         for (int i = 0; i < 10; ++i) {
             shard.turn(EngineOptions{}.spawn_again_ms);
@@ -392,13 +393,13 @@ TEST(RecurringMessages, a_list_shows_the_rule) {
 
 TEST(RecurringMessages, what_makes_no_sense_is_refused_and_nothing_is_put) {
     TrialEngine shard;
-    EXPECT_EQ(shard.ask<Error>(loop(0)).code, "out_of_range");
-    EXPECT_EQ(shard.ask<Error>(loop(10, 0)).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(loop(0)).code, "out_of_range"_code);
+    EXPECT_EQ(shard.ask<Error>(loop(10, 0)).code, "out_of_range"_code);
     PutCommand command = loop(10);
     command.expires = When{kStart + 5'000, 0};
-    EXPECT_EQ(shard.ask<Error>(command).code, "conflicting_members");
+    EXPECT_EQ(shard.ask<Error>(command).code, "conflicting_members"_code);
     command.expires = When{std::nullopt, 0};
-    EXPECT_EQ(shard.ask<Error>(command).code, "expires_too_soon");
+    EXPECT_EQ(shard.ask<Error>(command).code, "expires_too_soon"_code);
     EXPECT_EQ(shard.engine().counters().pending, 0u);
     EXPECT_EQ(shard.engine().totals().id_counter, 0u);
 }
@@ -411,7 +412,7 @@ TEST(RecurringMessages, one_that_starts_long_ago_is_refused) {
     PutCommand command = loop(kRepeatEveryMaxMs, 3);
     command.when = When{kStart - 1, 0};
     const Error refused = shard.ask<Error>(command);
-    EXPECT_EQ(refused.code, "out_of_range");
+    EXPECT_EQ(refused.code, "out_of_range"_code);
     EXPECT_EQ(refused.field, "due");
     EXPECT_NE(refused.message.find("up to 3660 days ago"), std::string::npos);
     command.when = When{kStart, 0};

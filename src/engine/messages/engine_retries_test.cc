@@ -1,6 +1,7 @@
 // Attempts, dead letters, and messages that are held and returned: the engine's rules, one by one.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_dead_letters.h"
 
 namespace duewheel::engine_retries_test {
@@ -86,7 +87,7 @@ TEST(Retries, a_message_may_have_its_own_rule) {
     shard.ask<PutAnswer>(put);
     EXPECT_EQ(fail(shard, shard.lease(1).at(0).lease).due_ms, kStart + 7);
     put.retry.attempts = 0;
-    EXPECT_EQ(shard.ask<Error>(put).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(put).code, "out_of_range"_code);
 }
 
 TEST(Retries, a_failure_may_set_the_delay_of_the_next_attempt) {
@@ -94,7 +95,7 @@ TEST(Retries, a_failure_may_set_the_delay_of_the_next_attempt) {
     shard.put(0);
     const LeaseToken lease = shard.lease().at(0).lease;
     const Error refused = shard.ask<Error>(FailCommand{lease, "", INT64_MAX / 2});
-    EXPECT_EQ(refused.code, "delay_too_long");
+    EXPECT_EQ(refused.code, "delay_too_long"_code);
     EXPECT_EQ(refused.field, "retry_in");
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{lease, "", 77}).due_ms, kStart + 77);
 }
@@ -251,7 +252,7 @@ TEST(Holding, a_held_message_is_not_delivered_until_it_is_released) {
     shard.turn(5'000);
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_EQ(get(shard, id).row.state.state, State::held);
-    EXPECT_EQ(shard.ask<Error>(FireCommand{"default", id}).code, "not_waiting");
+    EXPECT_EQ(shard.ask<Error>(FireCommand{"default", id}).code, "not_waiting"_code);
     const ChangeAnswer answer = kick(shard, id);
     EXPECT_EQ(answer.outcome, ChangeOutcome::kicked);
     EXPECT_EQ(answer.due_ms, kStart + 5'000);
@@ -285,7 +286,7 @@ TEST(Holding, ready_and_retrying_messages_can_be_held_and_what_is_held_cancelled
     shard.turn(60'000);
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_EQ(hold(shard, ready).outcome, ChangeOutcome::cancelled);
-    EXPECT_EQ(shard.ask<Error>(HoldCommand{"other", retrying}).code, "unknown_id");
+    EXPECT_EQ(shard.ask<Error>(HoldCommand{"other", retrying}).code, "unknown_id"_code);
     EXPECT_EQ(shard.engine().totals().live_count, 1u);
 }
 
@@ -419,9 +420,9 @@ TEST(DeadLetters, a_redrive_returns_the_oldest_first) {
     EXPECT_FALSE(rest.more);
     EXPECT_EQ(redrive(shard).redriven, 0u);
     EXPECT_EQ(shard.lease().size(), 3u);
-    EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "never used", std::nullopt}).code, "unknown_queue");
-    EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", 0}).code, "bad_max");
-    EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", 100'001}).code, "bad_max");
+    EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "never used", std::nullopt}).code, "unknown_queue"_code);
+    EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", 0}).code, "bad_max"_code);
+    EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", 100'001}).code, "bad_max"_code);
 }
 
 TEST(DeadLetters, a_redrive_merges_those_on_disk_with_those_in_memory_in_chunks) {
@@ -462,7 +463,7 @@ TEST(DeadLetters, a_redrive_respects_the_limit_of_the_queue) {
         EXPECT_EQ(some.redriven, 3u) << chunk;
         EXPECT_TRUE(some.more);
         EXPECT_EQ(shard.engine().counters().pending, 4u);
-        EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", {}}).code, "queue_full");
+        EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", {}}).code, "queue_full"_code);
         for (const Delivered& back : shard.lease(2)) shard.ask<LeaseEndAnswer>(AckCommand{back.lease});
         EXPECT_EQ(redrive(shard).redriven, 2u);
         EXPECT_EQ(shard.engine().queue_sums().dead, 1u);
@@ -484,8 +485,8 @@ TEST(DeadLetters, a_kick_respects_the_limit_of_the_queue) {
     shard.submit(KickCommand{"default", dead[0]});
     const ReplyToken one_too_many = shard.submit(KickCommand{"default", dead[1]});
     shard.turn();
-    EXPECT_EQ(shard.take<Error>(one_too_many).code, "queue_full") << "the other one stands in the same batch";
-    EXPECT_EQ(shard.ask<Error>(KickCommand{"default", dead[2]}).code, "queue_full");
+    EXPECT_EQ(shard.take<Error>(one_too_many).code, "queue_full"_code) << "the other one stands in the same batch";
+    EXPECT_EQ(shard.ask<Error>(KickCommand{"default", dead[2]}).code, "queue_full"_code);
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", held}).outcome, ChangeOutcome::kicked)
         << "it was among the pending all the while";
     EXPECT_EQ(shard.engine().counters().pending, 2u);

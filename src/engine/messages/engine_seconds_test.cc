@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 
 namespace duewheel::engine_seconds_test {
@@ -37,7 +38,7 @@ TEST(EngineSeconds, a_full_second_takes_no_more) {
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater)).due_ms, kLater);
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater + 999)).due_ms, kLater + 999);
     const auto full = shard.ask<Error>(put_at(kLater + 500));
-    EXPECT_EQ(full.code, "second_full");
+    EXPECT_EQ(full.code, "second_full"_code);
     EXPECT_EQ(full.field, "due");
     EXPECT_EQ(full.message,
               "in the second of 1970-01-01T00:17:40.500Z, the queue has reached its limit per second (2): choose "
@@ -55,7 +56,7 @@ TEST(EngineSeconds, a_put_refused_by_its_second_uses_no_capacity) {
     PutBatchCommand both;
     both.puts = {put_at(kLater), put_at(kLater + 1'000)};
     const auto answer = shard.ask<PutBatchAnswer>(both);
-    EXPECT_EQ(std::get<Error>(answer.results[0]).code, "second_full");
+    EXPECT_EQ(std::get<Error>(answer.results[0]).code, "second_full"_code);
     EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[1]));
 }
 
@@ -71,7 +72,7 @@ TEST(EngineSeconds, a_held_put_needs_no_capacity_before_it_is_released) {
     const auto later = shard.ask<PutAnswer>(put);
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater + 1'000)).due_ms, kLater + 1'000) << "it had taken no room";
     EXPECT_EQ(shard.ask<ChangeAnswer>(KickCommand{"default", later.id}).due_ms, kLater + 1'000);
-    EXPECT_EQ(shard.ask<Error>(put_at(kLater + 1'000)).code, "second_full");
+    EXPECT_EQ(shard.ask<Error>(put_at(kLater + 1'000)).code, "second_full"_code);
 }
 
 TEST(EngineSeconds, with_flex_the_first_second_with_capacity_is_chosen) {
@@ -83,7 +84,7 @@ TEST(EngineSeconds, with_flex_the_first_second_with_capacity_is_chosen) {
         EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater + 300, 20'000)).due_ms, kLater + 300 + more * 1000);
     }
     const auto full = shard.ask<Error>(put_at(kLater + 300, 20'000));
-    EXPECT_EQ(full.code, "second_full");
+    EXPECT_EQ(full.code, "second_full"_code);
     EXPECT_NE(full.message.find(", and so have the seconds up to 1970-01-01T00:18:00.300Z: "), std::string::npos)
         << full.message;
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater + 300, 21'000)).due_ms, kLater + 21'300);
@@ -94,18 +95,19 @@ TEST(EngineSeconds, flex_is_bounded_and_moves_nothing_beyond_expiry_or_the_longe
     options.delay_max_ms = 60'000;
     TrialEngine shard(options);
     limit(shard, 1);
-    EXPECT_EQ(shard.ask<Error>(put_at(kLater, -1)).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(put_at(kLater, -1)).code, "out_of_range"_code);
     const auto longer = shard.ask<Error>(put_at(kLater, 3'600'001));
-    EXPECT_EQ(longer.code, "out_of_range");
+    EXPECT_EQ(longer.code, "out_of_range"_code);
     EXPECT_EQ(longer.message, "`flex` is from 0 to 1h");
     shard.ask<PutAnswer>(put_at(kLater - 3000));
     PutCommand expires = put_at(kLater - 3000, 10'000);
     expires.expires = When{kLater - 2000, 0};
-    EXPECT_EQ(shard.ask<Error>(expires).code, "second_full");
+    EXPECT_EQ(shard.ask<Error>(expires).code, "second_full"_code);
     expires.expires = When{kLater - 1999, 0};
     EXPECT_EQ(shard.ask<PutAnswer>(expires).due_ms, kLater - 2000);
     shard.ask<PutAnswer>(put_at(kLater));
-    EXPECT_EQ(shard.ask<Error>(put_at(kLater, 10'000)).code, "second_full") << "the next would be too long a delay";
+    EXPECT_EQ(shard.ask<Error>(put_at(kLater, 10'000)).code, "second_full"_code)
+        << "the next would be too long a delay";
 }
 
 // A recurring message was placed behind its own end: its first occurrence came after `until`, and its export could not
@@ -116,7 +118,7 @@ TEST(EngineSeconds, flex_moves_no_recurring_message_beyond_its_end) {
     for (int second = 0; second < 2; ++second) shard.ask<PutAnswer>(put_at(kLater + second * 1000));
     PutCommand loop = put_at(kLater, 10'000);
     loop.repeat = RepeatChoice{.every_ms = 1'000, .until_ms = kLater + 1999};
-    EXPECT_EQ(shard.ask<Error>(loop).code, "second_full");
+    EXPECT_EQ(shard.ask<Error>(loop).code, "second_full"_code);
     loop.repeat->until_ms = kLater + 2000;
     EXPECT_EQ(shard.ask<PutAnswer>(loop).due_ms, kLater + 2000);
 }
@@ -157,8 +159,8 @@ TEST(EngineSeconds, a_moved_message_leaves_its_second_and_needs_room_in_the_next
         return RescheduleCommand{"default", first, {to, 0}, flex_ms};
     };
     EXPECT_EQ(shard.ask<ChangeAnswer>(move(kLater + 700, 0)).due_ms, kLater + 700);
-    EXPECT_EQ(shard.ask<Error>(move(kLater + 1500, 0)).code, "second_full");
-    EXPECT_EQ(shard.ask<Error>(move(kLater + 1500, 3'600'001)).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(move(kLater + 1500, 0)).code, "second_full"_code);
+    EXPECT_EQ(shard.ask<Error>(move(kLater + 1500, 3'600'001)).code, "out_of_range"_code);
     EXPECT_EQ(shard.ask<ChangeAnswer>(move(kLater + 1500, 5000)).due_ms, kLater + 2500);
     EXPECT_EQ(shard.ask<PutAnswer>(put_at(kLater)).due_ms, kLater) << "its old second has room again";
     shard.ask<ChangeAnswer>(FireCommand{"default", first});
@@ -170,7 +172,7 @@ TEST(EngineSeconds, a_full_queue_is_reported_before_a_full_second) {
     TrialEngine shard;
     limit(shard, 1, "q", 1);
     shard.ask<PutAnswer>(put_at(kLater));
-    EXPECT_EQ(shard.ask<Error>(put_at(kLater)).code, "queue_full");
+    EXPECT_EQ(shard.ask<Error>(put_at(kLater)).code, "queue_full"_code);
     EXPECT_EQ(shard.engine().counters().refused_second_full, 0u);
 }
 
@@ -184,7 +186,7 @@ TEST(EngineSeconds, puts_of_one_request_fill_seconds_one_after_the_other) {
     for (std::size_t i = 0; i < 6; ++i) {
         EXPECT_EQ(std::get<PutAnswer>(answer.results[i]).due_ms, kLater + static_cast<DueMs>(i / 2) * 1000);
     }
-    EXPECT_EQ(std::get<Error>(answer.results[6]).code, "second_full");
+    EXPECT_EQ(std::get<Error>(answer.results[6]).code, "second_full"_code);
 }
 
 // Before the index contains the log up to the time when the limit was set, the count of a second is unknown.
@@ -204,7 +206,7 @@ TEST(EngineSeconds, puts_wait_until_messages_from_before_the_limit_are_counted) 
     EXPECT_EQ(shard.engine().counters().unsealed_segments, 1u) << "the segment was closed, so that it is taken in";
     shard.move_to_index();
     EXPECT_EQ(shard.take<PutAnswer>(tokens[0]).due_ms, kLater);
-    EXPECT_EQ(shard.take<Error>(tokens[1]).code, "second_full");
+    EXPECT_EQ(shard.take<Error>(tokens[1]).code, "second_full"_code);
 }
 
 // An index with a table that was not reported yet counted messages that the ledger counted again.
@@ -283,7 +285,7 @@ void check_against_model(std::uint32_t seed) {
             ASSERT_EQ(made->due_ms, place.value_or(0));
             model.due_[made->id] = made->due_ms;
         } else {
-            ASSERT_EQ(std::get<Error>(result).code, "second_full");
+            ASSERT_EQ(std::get<Error>(result).code, "second_full"_code);
             ASSERT_EQ(place, std::nullopt);
         }
     };
@@ -319,7 +321,7 @@ void check_against_model(std::uint32_t seed) {
                     ASSERT_EQ(moved->due_ms, place.value_or(0));
                     model.due_[id] = moved->due_ms;
                 } else {
-                    ASSERT_EQ(std::get<Error>(reply).code, "second_full");
+                    ASSERT_EQ(std::get<Error>(reply).code, "second_full"_code);
                     ASSERT_EQ(place, std::nullopt);
                 }
             }

@@ -1,4 +1,5 @@
 // Transactions when space is short: on the disk, in a queue or its namespace, and in the limit of queues.
+#include "base/error_codes.h"
 #include "engine/trial/trial_prepared.h"
 
 namespace duewheel::engine_transactions_room_test {
@@ -41,15 +42,15 @@ TEST(TransactionsRoom, a_check_whose_queue_exceeds_the_limit_counts_and_is_not_c
     TrialEngine shard;
     const MessageId id = put(shard, half(0, 2));
     const MessageId unasked = put(shard, half());
-    EXPECT_EQ(look(shard, id).blocked_by, "");
+    EXPECT_EQ(look(shard, id).blocked_by, ErrorCode::none);
     allow_queues(shard, 1);
-    EXPECT_EQ(look(shard, id).blocked_by, "queue_limit");
-    EXPECT_EQ(look(shard, unasked).blocked_by, "");
+    EXPECT_EQ(look(shard, id).blocked_by, "queue_limit"_code);
+    EXPECT_EQ(look(shard, unasked).blocked_by, ErrorCode::none);
     shard.turn(kAfter);
     EXPECT_EQ(look(shard, id).row.state.checks(), 1u);
     EXPECT_EQ(shard.engine().counters().queues, 1u);
     shard.turn(kAfter);
-    EXPECT_EQ(look(shard, id).blocked_by, "");  // it is asked about no more
+    EXPECT_EQ(look(shard, id).blocked_by, ErrorCode::none);  // it is asked about no more
     shard.turn(kAfter);
     EXPECT_EQ(state_of(shard, id), State::cancelled);
     EXPECT_EQ(shard.engine().counters().checks, 0u);
@@ -60,11 +61,11 @@ TEST(TransactionsRoom, a_description_shows_a_check_that_waits_for_space) {
     TrialEngine shard;
     const MessageId asked = put(shard, half(0, 1));
     shard.engine().set_log_space(LogSpace::scarce);
-    EXPECT_EQ(look(shard, asked).blocked_by, "");
+    EXPECT_EQ(look(shard, asked).blocked_by, ErrorCode::none);
     shard.turn(kAfter);
-    EXPECT_EQ(look(shard, asked).blocked_by, "store_full");
+    EXPECT_EQ(look(shard, asked).blocked_by, "store_full"_code);
     shard.engine().set_log_space(LogSpace::enough);
-    EXPECT_EQ(look(shard, asked).blocked_by, "");
+    EXPECT_EQ(look(shard, asked).blocked_by, ErrorCode::none);
 }
 
 // Its default would come without a question: the put is where that can be helped.
@@ -72,7 +73,7 @@ TEST(TransactionsRoom, one_whose_check_queue_exceeds_the_limit_is_refused) {
     TrialEngine shard;
     allow_queues(shard, 1);
     const Error refused = shard.ask<Error>(half(0, 2));
-    EXPECT_EQ(refused.code, "queue_limit");
+    EXPECT_EQ(refused.code, "queue_limit"_code);
     EXPECT_EQ(refused.field, "transaction.check_back.queue");
     EXPECT_EQ(
         refused.message,
@@ -150,7 +151,7 @@ TEST(TransactionsRoom, a_description_shows_no_wait_if_it_expires_before_its_chec
     command.expires = When{std::nullopt, kAfter / 2};
     const MessageId id = put(shard, command);
     allow_queues(shard, 1);
-    EXPECT_EQ(look(shard, id).blocked_by, "");
+    EXPECT_EQ(look(shard, id).blocked_by, ErrorCode::none);
 }
 
 TEST(TransactionsRoom, one_whose_check_queue_exceeds_the_limit_of_the_server_is_refused) {
@@ -163,7 +164,7 @@ TEST(TransactionsRoom, one_whose_check_queue_exceeds_the_limit_of_the_server_is_
         elsewhere.queue = "other";
         return elsewhere;
     }());
-    EXPECT_EQ(refused.code, "queue_limit");
+    EXPECT_EQ(refused.code, "queue_limit"_code);
     EXPECT_EQ(refused.field, "transaction.check_back.queue");
     EXPECT_NE(refused.message.find("there may be 2 queues, and all are in use"), std::string::npos);
     put(shard, half(0, 2));

@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "engine/commands/command_traits.h"
 #include "message/records/subject.h"
 #include "resource/queue_settings.h"
@@ -21,7 +22,7 @@ Verdict Inputs::decide(PendingCommand& pending, TakeRecordsCommand& command) {
     TakeRecordsAnswer answer;
     if (current != nullptr) answer.position = current->offset;
     if (answer.position != command.position) {
-        return replied(pending, Error{"position_moved",
+        return replied(pending, Error{"position_moved"_code,
                                       "the next record of input `" + command.input + "` has offset " +
                                           std::to_string(answer.position) + ", and the reader expected " +
                                           std::to_string(command.position) +

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 
 namespace duewheel {
@@ -38,15 +39,15 @@ ChangeAnswer purged_answer(ChangeAnswer answer) {
 
 Error not_waiting(State state) {
     if (state == State::prepared) {
-        return {"not_waiting",
+        return {"not_waiting"_code,
                 "the message is prepared, so it can only be committed, rolled back or cancelled: commit it first"};
     }
-    return {"not_waiting", "the message is " + std::string(state_name(state)) +
-                               ", so it has no due time to change: return it to its queue with kick first"};
+    return {"not_waiting"_code, "the message is " + std::string(state_name(state)) +
+                                    ", so it has no due time to change: return it to its queue with kick first"};
 }
 
 Error is_recurring_message() {
-    return {"repeats",
+    return {"repeats"_code,
             "the times of a recurring message follow from its rule: cancel it and put one with another rule, or use "
             "the id of a single occurrence"};
 }

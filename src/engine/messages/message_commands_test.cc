@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_parts.h"
 
 namespace duewheel::message_commands_test {
@@ -40,7 +41,7 @@ TEST(MessageCommands, a_held_message_is_not_due_until_it_is_kicked) {
     EXPECT_EQ(trial.outcome(HoldCommand{.id = id}), ChangeOutcome::held);
     EXPECT_EQ(trial.context.batches.totals().sequence, before) << "what is held already is not written again";
     EXPECT_EQ(trial.decide(FireCommand{.id = id}, 2), Verdict::settled);
-    EXPECT_EQ(trial.take<Error>(2).code, "not_waiting");
+    EXPECT_EQ(trial.take<Error>(2).code, "not_waiting"_code);
     EXPECT_EQ(trial.outcome(KickCommand{.id = id}), ChangeOutcome::kicked);
     EXPECT_EQ(trial.recent.entry(number).state(), State::ready);
     EXPECT_EQ(trial.outcome(KickCommand{.id = id}), ChangeOutcome::waiting);
@@ -70,7 +71,7 @@ TEST(MessageCommands, a_lease_is_ended_once_and_its_record_says_which_it_was) {
     LeaseToken forged = lease;
     forged.attempt += 1;
     trial.decide(AckCommand{forged}, 1);
-    EXPECT_EQ(trial.take<Error>(1).code, "bad_lease_token");
+    EXPECT_EQ(trial.take<Error>(1).code, "bad_lease_token"_code);
     std::vector<Record> records;
     PendingCommand pending = trial.pending(2);
     records = trial.batch([&] { trial.messages.decide(pending, AckCommand{lease}); });

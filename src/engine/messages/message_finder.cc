@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 
 namespace duewheel {
@@ -97,7 +98,7 @@ std::optional<Verdict> MessageFinder::find_leased(PendingCommand& pending, const
     if (!signer_.is_genuine(lease)) {
         return replied(
             pending,
-            Error{"bad_lease_token",
+            Error{"bad_lease_token"_code,
                   "this is not a lease token of this server: use the string from the response to the lease call",
                   "lease"});
     }

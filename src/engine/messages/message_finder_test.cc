@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_parts.h"
 
 namespace duewheel::message_finder_test {
@@ -140,7 +141,7 @@ TEST(MessageFinder, answers_for_what_is_not_here) {
     Trial trial;
     PendingCommand command = trial.pending(1);
     EXPECT_EQ(trial.finder.answer_unless_here({.what = What::unknown}, command, 5), Verdict::settled);
-    EXPECT_EQ(trial.take<Error>(1).code, "unknown_id");
+    EXPECT_EQ(trial.take<Error>(1).code, "unknown_id"_code);
     EXPECT_EQ(trial.finder.answer_unless_here({.what = What::gone}, command, 5), Verdict::settled);
     EXPECT_EQ(trial.take<ChangeAnswer>(1).outcome, ChangeOutcome::gone);
     EXPECT_EQ(trial.finder.answer_unless_here({.what = What::busy}, command, 5), Verdict::deferred);
@@ -166,7 +167,7 @@ TEST(MessageFinder, a_lease_holds_its_message_until_it_ends) {
     of_another_code.code ^= 1;
     for (const LeaseToken& forged : {of_another_attempt, of_another_code}) {
         EXPECT_EQ(trial.finder.find_leased(command, forged, known), Verdict::settled);
-        EXPECT_EQ(trial.take<Error>(1).code, "bad_lease_token");
+        EXPECT_EQ(trial.take<Error>(1).code, "bad_lease_token"_code);
     }
     for (const bool by_restart : {false, true}) {
         const LeaseToken other = by_restart ? trial.context.signer.sign(id, 1, trial.context.run.incarnation + 1)
@@ -242,7 +243,7 @@ TEST(MessageFinder, a_command_names_its_message_by_key_and_may_wait_for_the_inde
     EXPECT_EQ(id, kOnDisk);
     again.key_facts->front().reset();
     EXPECT_EQ(trial.finder.name_by_key(again, kSpace, {"q", "k"}, id), Verdict::settled);
-    EXPECT_EQ(trial.take<Error>(1).code, "unknown_key");
+    EXPECT_EQ(trial.take<Error>(1).code, "unknown_key"_code);
     trial.lookups.table_taken(1);
     EXPECT_EQ(trial.finder.name_by_key(again, kSpace, {"q", "k"}, id), Verdict::looking_up) << "it is outdated";
 }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 
 namespace duewheel {
@@ -87,7 +88,7 @@ void MessageLeases::lease_promised(MessageId id) {
     assert(number != kNoEntry);  // the index does not contain its change yet
     std::optional<Error> obstacle = find_obstacle(number);
     if (!obstacle && recent_.entry(number).state() != State::ready) obstacle = not_leasable("has expired");
-    if (obstacle) return reply(promise.token, Error{"made_ready", obstacle->message + "; it was made due"});
+    if (obstacle) return reply(promise.token, Error{"made_ready"_code, obstacle->message + "; it was made due"});
     dispatcher_.lease_ready(number, promise.token, promise.lease_ms);
 }
 

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_parts.h"
 
 namespace duewheel::message_leases_test {
@@ -30,7 +31,7 @@ struct Trial : TrialParts {
     }
     std::string_view code(LeaseMessageCommand command) {
         lease(std::move(command));
-        return take<Error>(1).code;
+        return name_of(take<Error>(1).code);
     }
 
     MessageFinder finder{context, lifecycle};
@@ -81,7 +82,7 @@ TEST(LeaseOfOneMessage, one_that_cannot_be_leased_any_more_when_it_is_durable_st
         trial.leases.decide(pending, LeaseMessageCommand{.id = trial.recent.entry(number).id});
         trial.queues[0].paused = true;
     });
-    EXPECT_EQ(trial.take<Error>(1).code, "made_ready");
+    EXPECT_EQ(trial.take<Error>(1).code, "made_ready"_code);
     EXPECT_EQ(trial.recent.entry(number).state(), State::ready);
 }
 

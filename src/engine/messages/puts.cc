@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 #include "message/records/content.h"
 
@@ -16,7 +17,7 @@ std::string key_name_of(const PutCommand& put) {
 
 Error key_conflict() {
     return {
-        "key_conflict",
+        "key_conflict"_code,
         "this key was used by a different request: use another key for a new message, and repeat a request unchanged",
         "key"};
 }
@@ -107,7 +108,7 @@ PutResult Puts::put_one_of(PutCommand& put, std::optional<KeyFacts>& holder, Hel
 // The rule of the recurring message that is put. It refers to the texts of the command.
 Result<Repeat> Puts::chosen_recurring(const PutCommand& command, DueMs start) const {
     if (command.expires && command.expires->at_ms) {
-        return Error{"conflicting_members",
+        return Error{"conflicting_members"_code,
                      "all occurrences of a recurring message would expire at the same instant: give `expires_in`, "
                      "which counts from the due time of each, or `repeat.until`, after which there are none",
                      "expires"};
@@ -117,7 +118,7 @@ Result<Repeat> Puts::chosen_recurring(const PutCommand& command, DueMs start) co
         if (command.expires->delay_ms < 1) return expires_too_soon("expires_in");
     }
     if (start < now_ - kRepeatEveryMaxMs) {
-        return Error{"out_of_range",
+        return Error{"out_of_range"_code,
                      "a recurring message makes up for all times since its first, which can be up to 3660 days ago: "
                      "give a later time, in milliseconds if it is a number",
                      "due"};

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/messages/inputs.h"
 #include "engine/trial/trial_parts.h"
 
@@ -52,7 +53,7 @@ TEST(Puts, a_repeated_put_gets_the_first_reply_and_another_request_with_its_key_
     EXPECT_TRUE(again.repeated);
     EXPECT_EQ(again.id, first.id);
     trial.put(put_of("k", 2), 3);
-    EXPECT_EQ(trial.take<Error>(3).code, "key_conflict");
+    EXPECT_EQ(trial.take<Error>(3).code, "key_conflict"_code);
     EXPECT_EQ(trial.recent.entry_count(), 1u);
 }
 
@@ -77,7 +78,7 @@ TEST(Puts, of_one_request_share_their_keys_and_fail_one_by_one) {
     ASSERT_EQ(answer.results.size(), 3u);
     EXPECT_TRUE(std::get<PutAnswer>(answer.results[1]).repeated);
     EXPECT_EQ(std::get<PutAnswer>(answer.results[1]).id, std::get<PutAnswer>(answer.results[0]).id);
-    EXPECT_EQ(std::get<Error>(answer.results[2]).code, "delay_too_long");
+    EXPECT_EQ(std::get<Error>(answer.results[2]).code, "delay_too_long"_code);
 }
 
 TEST(Puts, a_held_or_prepared_message_does_not_become_due) {
@@ -107,7 +108,7 @@ TEST(Inputs, records_are_taken_once_and_in_order) {
     EXPECT_EQ(trial.take<TakeRecordsAnswer>(1).position, 8);
     EXPECT_EQ(trial.inputs.table().find("t/0")->offset, 8);
     trial.take_records(first, 2);
-    EXPECT_EQ(trial.take<Error>(2).code, "position_moved");
+    EXPECT_EQ(trial.take<Error>(2).code, "position_moved"_code);
     EXPECT_EQ(trial.recent.entry_count(), 1u);
 }
 
@@ -122,7 +123,7 @@ TEST(Inputs, stop_before_the_first_record_whose_put_is_refused) {
     const TakeRecordsAnswer answer = trial.take<TakeRecordsAnswer>(1);
     EXPECT_EQ(answer.taken, 1u);
     ASSERT_TRUE(answer.refused);
-    EXPECT_EQ(answer.refused->code, "delay_too_long");
+    EXPECT_EQ(answer.refused->code, "delay_too_long"_code);
     EXPECT_EQ(answer.position, 5);
     EXPECT_EQ(trial.inputs.table().find("t/0")->offset, 5);
     EXPECT_EQ(trial.recent.entry_count(), 1u);

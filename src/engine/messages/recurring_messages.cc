@@ -4,11 +4,13 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
-std::string_view RecurringMessages::why_waits(EntryNumber number) {
+ErrorCode RecurringMessages::why_waits(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
-    if (segment_.refuses_puts()) return "store_full";
+    if (segment_.refuses_puts()) return "store_full"_code;
     return queues_.why_not_created(entry.queue, recent_.queues().name(entry.queue).name_space, entry.due_ms);
 }
 
@@ -27,7 +29,7 @@ void RecurringMessages::read() {
         if (spawns && !due_.fits(recent_.entry(number).record_bytes, options_.batch_bytes_max)) break;
         due_.pop_due();
         if (!spawns) continue;
-        if (!why_waits(number).empty()) {
+        if (why_waits(number) != ErrorCode::none) {
             try_again_later(number);
             continue;
         }
@@ -60,7 +62,7 @@ void RecurringMessages::add_to_batch() {
             continue;
         }
         if (lifecycle_.take_for_purge(number)) continue;
-        if (!why_waits(number).empty()) {
+        if (why_waits(number) != ErrorCode::none) {
             try_again_later(number);
             continue;
         }
@@ -79,9 +81,10 @@ bool RecurringMessages::must_wait(EntryNumber number) {
 std::optional<MessageRecord> RecurringMessages::whole_record(const DueMessages::Item& due) {
     Result<MessageRecord> whole = decode_message(RecordKind::relocate, due.record_body);
     if (whole && whole->content.repeat) return *std::move(whole);
-    effects_.fatal_error = !whole ? whole.error()
-                                  : Error{"damaged_log", "the record of recurring message " + std::to_string(due.id) +
-                                                             " has no rule: run `duewheel check`"};
+    effects_.fatal_error = !whole
+                               ? whole.error()
+                               : Error{"damaged_log"_code, "the record of recurring message " + std::to_string(due.id) +
+                                                               " has no rule: run `duewheel check`"};
     return std::nullopt;
 }
 

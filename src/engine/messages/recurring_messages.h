@@ -27,7 +27,7 @@ class RecurringMessages : Uses<EngineOptions, RecentTier, ServerTime, Lookups, R
         : Uses(uses), queues_(queues), lifecycle_(lifecycle), due_(lifecycle.due_recurring()) {}
 
     // The code of what prevents the occurrence of a due recurring message; empty: nothing does.
-    std::string_view why_waits(EntryNumber number);
+    ErrorCode why_waits(EntryNumber number);
 
     bool has_to_add() const { return due_.has_ready() && !segment_.puts_stalled(); }
     bool has_work() const { return has_to_add() || due_.has_to_read(); }

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_parts.h"
 
 namespace duewheel::recurring_messages_test {
@@ -117,7 +118,7 @@ TEST(RecurringMessages, a_record_without_a_rule_is_a_fatal_error) {
     trial.answer<SpawnLookup>(trial.recurring, {{log_position, other}});
     trial.write();
     ASSERT_TRUE(trial.effects.fatal_error);
-    EXPECT_EQ(trial.effects.fatal_error->code, "damaged_log");
+    EXPECT_EQ(trial.effects.fatal_error->code, "damaged_log"_code);
 }
 
 TEST(RecurringMessages, while_there_is_no_space_nothing_is_read_and_it_tries_again_later) {
@@ -125,14 +126,14 @@ TEST(RecurringMessages, while_there_is_no_space_nothing_is_read_and_it_tries_aga
     trial.context.segment.set_space(LogSpace::scarce);
     const EntryNumber number = trial.put();
     trial.context.cache.erase(trial.recent.entry(number).log_position);
-    EXPECT_EQ(trial.recurring.why_waits(number), "store_full");
+    EXPECT_EQ(trial.recurring.why_waits(number), "store_full"_code);
     EXPECT_TRUE(trial.write().empty());
     EXPECT_FALSE(trial.lookups.has_started());
     trial.context.segment.set_space(LogSpace::enough);
     EXPECT_FALSE(trial.recurring.has_work());
     trial.advance_to(trial.now + trial.options.spawn_again_ms);
     EXPECT_TRUE(trial.recurring.has_work());
-    EXPECT_EQ(trial.recurring.why_waits(number), "");
+    EXPECT_EQ(trial.recurring.why_waits(number), ErrorCode::none);
     trial.lifecycle.check();
 }
 
@@ -146,7 +147,7 @@ TEST(RecurringMessages, a_full_queue_takes_no_more_occurrences_than_it_has_room_
     const std::vector<MessageRecord> records = trial.write();
     ASSERT_EQ(records.size(), 2u);
     EXPECT_EQ(records[1].state.next_occurrence, 2u) << "the other five are still to come";
-    EXPECT_EQ(trial.recurring.why_waits(number), "queue_full");
+    EXPECT_EQ(trial.recurring.why_waits(number), "queue_full"_code);
     EXPECT_TRUE(trial.write().empty());
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "engine/commands/refusals.h"
@@ -116,7 +117,7 @@ Error Seconds::full(QueueNumber queue, DueMs due, DueMs latest) {
     std::string message = "in the second of " + format_instant(due) + ", the queue has reached its limit per second (" +
                           std::to_string(queues_.second_limit(queue)) + ")";
     if (latest >= due + 1000) message += ", and so have the seconds up to " + format_instant(latest);
-    return {"second_full",
+    return {"second_full"_code,
             message +
                 ": choose another time, give a longer `flex` (it counts up to `expires`), or raise the queue's "
                 "limits.per_second",

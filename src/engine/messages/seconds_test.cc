@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_parts.h"
 
 namespace duewheel::seconds_test {
@@ -105,7 +106,7 @@ TEST(Seconds, the_batch_in_construction_counts) {
         trial.seconds.take(0, trial.due);
         const Result<DueMs> second = trial.seconds.place(0, trial.due, trial.due, std::nullopt);
         ASSERT_FALSE(second);
-        EXPECT_EQ(second.error().code, "second_full");
+        EXPECT_EQ(second.error().code, "second_full"_code);
         EXPECT_EQ(trial.counters.refused_second_full, 1u);
     });
     trial.batch([&] { EXPECT_TRUE(trial.seconds.place(0, trial.due, trial.due, std::nullopt)); });

@@ -4,19 +4,20 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 
 namespace duewheel {
 namespace {
 
 Error not_transactional() {
-    return {"not_transactional",
+    return {"not_transactional"_code,
             "this message was put without `transaction`, so it cannot be committed or rolled back: check the id; to "
             "end a waiting message, cancel it"};
 }
 
 Error already_committed() {
-    return {"already_committed",
+    return {"already_committed"_code,
             "the message was already committed, by a call or by its default, so it cannot be rolled back: cancel it if "
             "it still waits"};
 }
@@ -24,7 +25,7 @@ Error already_committed() {
 Error already_rolled_back(State state) {
     std::string how = "was rolled back, by a call or by its default, or cancelled";
     if (state == State::expired) how = "has expired";
-    return {"already_rolled_back",
+    return {"already_rolled_back"_code,
             "the message " + how + ", so it cannot be committed: put it again if it is still needed"};
 }
 
@@ -33,25 +34,25 @@ Error already_rolled_back(State state) {
 Status Transactions::check_rule(const PutCommand& command) const {
     const TransactionRule& rule = *command.transaction;
     if (command.repeat) {
-        return Error{"conflicting_members",
+        return Error{"conflicting_members"_code,
                      "a recurring message cannot be put in a transaction: put it after the transaction, or let the "
                      "consumer of a message in the transaction put it",
                      "transaction"};
     }
     if (rule.check_queue.empty() && rule.check_times != 0) {
-        return Error{"missing_member",
+        return Error{"missing_member"_code,
                      "`times` needs a `queue` for the check messages; without checks, omit it: `otherwise` then "
                      "applies after `after`",
                      "transaction.check_back.queue"};
     }
     if (rule.check_after_ms < 1) {
-        return Error{"out_of_range", "`after` must be at least 1 ms", "transaction.check_back.after"};
+        return Error{"out_of_range"_code, "`after` must be at least 1 ms", "transaction.check_back.after"};
     }
     const Result<DueMs> answered = resolve({std::nullopt, rule.check_after_ms}, "transaction.check_back.after");
     if (!answered) return answered.error();
     const bool in_range = rule.check_times >= 1 && rule.check_times <= options_.check_times_max;
     if (!rule.check_queue.empty() && !in_range) {
-        return Error{"out_of_range",
+        return Error{"out_of_range"_code,
                      "the number of checks must be from 1 to " + std::to_string(options_.check_times_max) + " times",
                      "transaction.check_back.times"};
     }
@@ -177,8 +178,8 @@ void Transactions::add_overdue(EntryNumber number, const DueMessages::Item& prep
     if (!whole || !whole->content.transaction) {
         effects_.fatal_error =
             !whole ? whole.error()
-                   : Error{"damaged_log", "the record of prepared message " + std::to_string(prepared.id) +
-                                              " has no transaction: run `duewheel check`"};
+                   : Error{"damaged_log"_code, "the record of prepared message " + std::to_string(prepared.id) +
+                                                   " has no transaction: run `duewheel check`"};
         return;
     }
     const Entry& entry = recent_.entry(number);
@@ -216,11 +217,13 @@ bool Transactions::can_be_checked(const std::string& name_space, const std::stri
     return true;
 }
 
-std::string_view Transactions::why_check_waits(const MessageState& prepared, const TransactionRule& rule) {
+ErrorCode Transactions::why_check_waits(const MessageState& prepared, const TransactionRule& rule) {
     const bool has_checks_left = !rule.check_queue.empty() && prepared.checks() < rule.check_times;
-    if (!has_checks_left || (prepared.expires_ms != 0 && prepared.expires_ms <= prepared.due_ms)) return "";
-    if (prepared.due_ms <= now_ && segment_.refuses_puts()) return "store_full";
-    return limit_of_check(prepared.name_space, rule.check_queue) == Queues::NameLimit::none ? "" : "queue_limit";
+    if (!has_checks_left || (prepared.expires_ms != 0 && prepared.expires_ms <= prepared.due_ms))
+        return ErrorCode::none;
+    if (prepared.due_ms <= now_ && segment_.refuses_puts()) return "store_full"_code;
+    return limit_of_check(prepared.name_space, rule.check_queue) == Queues::NameLimit::none ? ErrorCode::none
+                                                                                            : "queue_limit"_code;
 }
 
 // The check message about `entry`, whose new state is `prepared`. It contains the content of the prepared message, so

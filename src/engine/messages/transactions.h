@@ -41,7 +41,7 @@ class Transactions : Uses<EngineOptions, RecentTier, ServerTime, Lookups, Record
     // Commit and rollback.
     Verdict decide(PendingCommand& pending, const SettleCommand& command);
     // The code of what prevents a check of a prepared message; empty: nothing does, or no check is due.
-    std::string_view why_check_waits(const MessageState& prepared, const TransactionRule& rule);
+    ErrorCode why_check_waits(const MessageState& prepared, const TransactionRule& rule);
 
     // ---- checks and defaults of overdue messages, for a batch
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_parts.h"
 
 namespace duewheel::transactions_test {
@@ -67,11 +68,11 @@ TEST(Transactions, a_message_is_settled_once_and_each_repetition_is_answered_ali
     }
     EXPECT_EQ(trial.recent.find(rolled_back), kNoEntry);
     trial.settle(committed, false);
-    EXPECT_EQ(trial.take<Error>(1).code, "already_committed");
+    EXPECT_EQ(trial.take<Error>(1).code, "already_committed"_code);
     trial.settle(rolled_back, true);
-    EXPECT_EQ(trial.take<Error>(1).code, "already_rolled_back");
+    EXPECT_EQ(trial.take<Error>(1).code, "already_rolled_back"_code);
     trial.settle(trial.id_of(trial.put_message(trial.now)), true);
-    EXPECT_EQ(trial.take<Error>(1).code, "not_transactional");
+    EXPECT_EQ(trial.take<Error>(1).code, "not_transactional"_code);
 }
 
 TEST(Transactions, are_settled_while_ends_have_space) {
@@ -79,7 +80,7 @@ TEST(Transactions, are_settled_while_ends_have_space) {
     const MessageId id = trial.id_of(trial.prepare());
     trial.context.segment.set_space(LogSpace::none);
     EXPECT_EQ(trial.settle(id, true), Verdict::settled);
-    EXPECT_EQ(trial.take<Error>(1).code, "store_full");
+    EXPECT_EQ(trial.take<Error>(1).code, "store_full"_code);
     trial.context.segment.set_space(LogSpace::reserve);
     trial.settle(id, true);
     EXPECT_TRUE(trial.take<SettleAnswer>(1).committed);
@@ -144,7 +145,8 @@ TEST(Transactions, without_space_no_check_is_made_or_counted) {
     const EntryNumber number = trial.prepare(Trial::rule(1));
     trial.context.segment.set_space(LogSpace::scarce);
     trial.advance_to(trial.now + kAfter);
-    EXPECT_EQ(trial.transactions.why_check_waits(trial.row(trial.id_of(number)).state, Trial::rule(1)), "store_full");
+    EXPECT_EQ(trial.transactions.why_check_waits(trial.row(trial.id_of(number)).state, Trial::rule(1)),
+              "store_full"_code);
     EXPECT_TRUE(trial.write().empty());
     trial.context.segment.set_space(LogSpace::enough);
     EXPECT_FALSE(trial.transactions.has_work());
@@ -155,7 +157,8 @@ TEST(Transactions, without_space_no_check_is_made_or_counted) {
 TEST(Transactions, a_check_whose_queue_cannot_be_created_counts) {
     Trial trial({.queues_max = 1});
     const EntryNumber number = trial.prepare(Trial::rule(1));
-    EXPECT_EQ(trial.transactions.why_check_waits(trial.row(trial.id_of(number)).state, Trial::rule(1)), "queue_limit");
+    EXPECT_EQ(trial.transactions.why_check_waits(trial.row(trial.id_of(number)).state, Trial::rule(1)),
+              "queue_limit"_code);
     trial.advance_to(trial.now + kAfter);
     const std::vector<MessageRecord> records = trial.write();
     ASSERT_EQ(records.size(), 1u);
@@ -170,7 +173,7 @@ TEST(Transactions, an_expired_or_purged_message_is_not_checked) {
     EXPECT_TRUE(trial.write().empty());
     EXPECT_EQ(trial.lifecycle.to_purge().size(), 1u);
     trial.settle(trial.id_of(purged), true);
-    EXPECT_EQ(trial.take<Error>(1).code, "already_rolled_back");
+    EXPECT_EQ(trial.take<Error>(1).code, "already_rolled_back"_code);
     MessageRecord record;
     record.state.state = State::prepared;
     record.state.transaction = MessageState::kOpen;
@@ -189,7 +192,7 @@ TEST(Transactions, a_rule_that_makes_no_sense_is_refused_by_its_member) {
         PutCommand put{.queue = "q", .transaction = std::move(rule)};
         if (is_recurring) put.repeat = RepeatChoice{.every_ms = 1};
         const Status status = trial.transactions.check_rule(put);
-        return status ? std::string() : std::string(status.error().code) + " " + status.error().field;
+        return status ? std::string() : std::string(name_of(status.error().code)) + " " + status.error().field;
     };
     const std::uint32_t times_max = trial.options.check_times_max;
     const std::int64_t too_long = trial.options.delay_max_ms + 1;

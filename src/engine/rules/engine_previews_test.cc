@@ -1,6 +1,7 @@
 // Previews of schedules: future times, and excluded ones.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_schedules.h"
 
 namespace duewheel::engine_previews_test {
@@ -37,8 +38,8 @@ TEST(Previews, a_preview_shows_what_will_be_made_and_changes_nothing) {
     EXPECT_EQ(seen.times[0].number, 2u);
     EXPECT_EQ(seen.times[0].nominal_ms, kStart + 200);
     EXPECT_EQ(seen.times[2].number, 4u);
-    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s", 0, {}}).code, "out_of_range");
-    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s", 1'001, {}}).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s", 0, {}}).code, "out_of_range"_code);
+    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s", 1'001, {}}).code, "out_of_range"_code);
     EXPECT_EQ(shard.log().size(), records);
 }
 
@@ -54,7 +55,7 @@ TEST(Previews, a_preview_of_a_put_shows_what_it_would_do_and_changes_nothing) {
     };
     EXPECT_EQ(first(after(every(100))), (std::pair<std::uint64_t, DueMs>(1, kStart + 100)))
         << "of one that does not exist";
-    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s", 3, {}}).code, "unknown_schedule");
+    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s", 3, {}}).code, "unknown_schedule"_code);
     shard.ask<ScheduleAnswer>(every(100));
     shard.turn(100);
     const std::size_t records = shard.log().size();
@@ -64,7 +65,7 @@ TEST(Previews, a_preview_of_a_put_shows_what_it_would_do_and_changes_nothing) {
               (std::pair<std::uint64_t, DueMs>(2, kStart + 200)));
     PreviewScheduleCommand look{"default", "s", 3, {}};
     look.after_put = std::make_shared<const PutScheduleCommand>(every(100, 1));
-    EXPECT_EQ(shard.ask<Error>(look).code, "out_of_range") << "its only time has passed";
+    EXPECT_EQ(shard.ask<Error>(look).code, "out_of_range"_code) << "its only time has passed";
     EXPECT_EQ(shard.log().size(), records);
 }
 

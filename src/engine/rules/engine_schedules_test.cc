@@ -1,6 +1,7 @@
 // Schedules: which runs they create and when, also over crashes and changes, and the state that they report.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_schedules.h"
 
 namespace duewheel::engine_schedules_test {
@@ -76,16 +77,16 @@ TEST(Schedules, set_again_it_keeps_its_numbers_and_restarts_its_times_if_they_ch
     EXPECT_EQ(faster.state.next_ms, kStart + 2'100);
     shard.turn(100);
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{3}));
-    EXPECT_EQ(shard.ask<Error>(every(200, 3)).code, "out_of_range") << "all three have come";
+    EXPECT_EQ(shard.ask<Error>(every(200, 3)).code, "out_of_range"_code) << "all three have come";
     EXPECT_EQ(shard.ask<ScheduleAnswer>(every(200, 4)).state.next_ms, kStart + 2'300);
 }
 
 TEST(Schedules, one_that_would_never_create_a_message_is_refused) {
     TrialEngine shard;
     const Error never = shard.ask<Error>(schedule({.kind = TimesKind::cron, .text = "0 0 30 2 *"}));
-    EXPECT_EQ(never.code, "never_due");
+    EXPECT_EQ(never.code, "never_due"_code);
     EXPECT_EQ(never.field, "cron");
-    EXPECT_EQ(shard.ask<Error>(DescribeScheduleCommand{"default", "s"}).code, "unknown_schedule");
+    EXPECT_EQ(shard.ask<Error>(DescribeScheduleCommand{"default", "s"}).code, "unknown_schedule"_code);
 }
 
 // The refusal spoke of the expression whatever the reason was.
@@ -93,7 +94,7 @@ TEST(Schedules, the_member_that_excludes_all_times_is_named) {
     TrialEngine shard;
     const auto refused = [&shard](const TimesRule& times) {
         const Error error = shard.ask<Error>(schedule(times));
-        EXPECT_EQ(error.code, "never_due") << error.message;
+        EXPECT_EQ(error.code, "never_due"_code) << error.message;
         return error.field;
     };
     constexpr DueMs kHour = 3'600'000;
@@ -126,12 +127,13 @@ TEST(Schedules, the_member_that_excludes_all_times_is_named) {
 TEST(Schedules, unknown_ones_are_refused) {
     TrialEngine shard;
     for (const What what : {What::pause, What::resume, What::fire}) {
-        EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", what}).code, "unknown_schedule");
+        EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", what}).code, "unknown_schedule"_code);
     }
-    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s"}).code, "unknown_schedule");
+    EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "s"}).code, "unknown_schedule"_code);
     EXPECT_EQ(tell(shard, What::remove).removed, false);
     shard.ask<ScheduleAnswer>(every(1'000));
-    EXPECT_EQ(shard.ask<Error>(DescribeScheduleCommand{"other", "s"}).code, "unknown_schedule") << "of a namespace";
+    EXPECT_EQ(shard.ask<Error>(DescribeScheduleCommand{"other", "s"}).code, "unknown_schedule"_code)
+        << "of a namespace";
     PutScheduleCommand other = every(1'000);
     other.name = "nightly-report";
     shard.ask<ScheduleAnswer>(other);
@@ -148,7 +150,7 @@ TEST(Schedules, their_number_is_limited) {
     TrialEngine shard(options);
     shard.ask<ScheduleAnswer>(every(1'000, 0, "a"));
     shard.ask<ScheduleAnswer>(every(1'000, 0, "b"));
-    EXPECT_EQ(shard.ask<Error>(every(1'000, 0, "c")).code, "schedule_limit");
+    EXPECT_EQ(shard.ask<Error>(every(1'000, 0, "c")).code, "schedule_limit"_code);
     EXPECT_FALSE(shard.ask<ScheduleAnswer>(every(2'000, 0, "b")).created) << "one that is there may be changed";
     EXPECT_EQ(shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "a", What::remove}).removed, true);
     EXPECT_TRUE(shard.ask<ScheduleAnswer>(every(1'000, 0, "c")).created);
@@ -296,13 +298,13 @@ TEST(Schedules, a_queue_without_room_makes_the_run_wait) {
     shard.ask<QueueAnswer>(settings);
     shard.ask<ScheduleAnswer>(every(100));
     shard.turn(100);
-    EXPECT_EQ(look_at(shard).blocked_by, "");
+    EXPECT_EQ(look_at(shard).blocked_by, ErrorCode::none);
     for (int i = 0; i < 8; ++i) shard.turn(50);
     EXPECT_EQ(look_at(shard).state.made, 2u);
-    EXPECT_EQ(look_at(shard).blocked_by, "queue_full");
+    EXPECT_EQ(look_at(shard).blocked_by, "queue_full"_code);
     const std::vector<Delivered> first = shard.lease();
     ASSERT_EQ(first.size(), 2u);
-    EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", What::fire}).code, "queue_full");
+    EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", What::fire}).code, "queue_full"_code);
     shard.ask<LeaseEndAnswer>(AckCommand{first[0].lease});
     shard.turn(1'000);
     EXPECT_EQ(look_at(shard).state.made, 3u);
@@ -329,12 +331,12 @@ TEST(Schedules, a_last_run_that_waited_for_the_previous_one_waits_for_capacity_t
     shard.turn();
     shard.engine().check();
     EXPECT_EQ(look_at(shard).state.made, 1u);
-    EXPECT_EQ(look_at(shard).blocked_by, "queue_full");
+    EXPECT_EQ(look_at(shard).blocked_by, "queue_full"_code);
     shard.ask<ChangeAnswer>(CancelCommand{"default", in_the_way});
     shard.turn(EngineOptions{}.spawn_again_ms);
     EXPECT_EQ(numbers_of(shard.lease()), (Numbers{2}));
     EXPECT_TRUE(look_at(shard).state.has_ended());
-    EXPECT_EQ(look_at(shard).blocked_by, "");
+    EXPECT_EQ(look_at(shard).blocked_by, ErrorCode::none);
 }
 
 // The first run, which is not acknowledged at the next two times.
@@ -526,8 +528,8 @@ TEST(Schedules, on_a_full_disk_none_can_be_set_and_none_creates_a_run) {
     TrialEngine shard;
     shard.ask<ScheduleAnswer>(every(1'000));
     shard.engine().set_log_space(LogSpace::scarce);
-    EXPECT_EQ(shard.ask<Error>(every(2'000, 0, "t")).code, "store_full");
-    EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", What::fire}).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(every(2'000, 0, "t")).code, "store_full"_code);
+    EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", What::fire}).code, "store_full"_code);
     shard.turn(1'500);
     EXPECT_EQ(look_at(shard).state.made, 0u);
     shard.engine().set_log_space(LogSpace::enough);
@@ -535,7 +537,7 @@ TEST(Schedules, on_a_full_disk_none_can_be_set_and_none_creates_a_run) {
     EXPECT_EQ(look_at(shard).state.made, 2u) << "both are on time within five seconds";
     shard.engine().set_log_space(LogSpace::reserve);
     EXPECT_TRUE(tell(shard, What::pause).state.paused) << "a pause may always be written";
-    EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", What::resume}).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(ControlScheduleCommand{"default", "s", What::resume}).code, "store_full"_code);
     EXPECT_EQ(tell(shard, What::remove).removed, true);
 }
 

@@ -1,6 +1,7 @@
 // Watchdogs: when they fire, over feeds, crashes and full queues, and the state that they report.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 
 namespace duewheel::engine_watchdogs_test {
@@ -228,13 +229,13 @@ TEST(Watchdogs, one_that_waits_for_capacity_shows_the_reason) {
     const MessageId in_the_way = shard.put(500'000);
     limit_pending(shard, 1);
     shard.ask<WatchdogAnswer>(watchdog(100));
-    EXPECT_EQ(look(shard).blocked_by, "");
+    EXPECT_EQ(look(shard).blocked_by, ErrorCode::none);
     shard.turn(100);
-    EXPECT_EQ(look(shard).blocked_by, "queue_full");
+    EXPECT_EQ(look(shard).blocked_by, "queue_full"_code);
     shard.ask<ChangeAnswer>(CancelCommand{"default", in_the_way});
     shard.turn(EngineOptions{}.spawn_again_ms);
     EXPECT_EQ(shard.lease().size(), 1u);
-    EXPECT_EQ(look(shard).blocked_by, "");
+    EXPECT_EQ(look(shard).blocked_by, ErrorCode::none);
 }
 
 // A put that fed it and made its timeout shorter was judged by the new rule: it fired at once, though it was fed in
@@ -369,7 +370,7 @@ TEST(Watchdogs, one_that_is_removed_fires_no_more) {
     shard.ask<WatchdogAnswer>(watchdog(100));
     EXPECT_EQ(shard.ask<WatchdogAnswer>(RemoveWatchdogCommand{"default", "w"}).removed, true);
     EXPECT_EQ(shard.ask<WatchdogAnswer>(RemoveWatchdogCommand{"default", "w"}).removed, false);
-    EXPECT_EQ(shard.ask<Error>(FeedWatchdogCommand{"default", "w"}).code, "unknown_watchdog");
+    EXPECT_EQ(shard.ask<Error>(FeedWatchdogCommand{"default", "w"}).code, "unknown_watchdog"_code);
     shard.turn(1'000);
     EXPECT_TRUE(shard.lease().empty());
     EXPECT_TRUE(shard.ask<WatchdogAnswer>(watchdog(100)).created);
@@ -416,7 +417,7 @@ TEST(Watchdogs, an_unknown_one_is_refused_with_the_nearest_name) {
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(watchdog(100, 0, 0, "backup"));
     const Error slip = shard.ask<Error>(FeedWatchdogCommand{"default", "bakcup"});
-    EXPECT_EQ(slip.code, "unknown_watchdog");
+    EXPECT_EQ(slip.code, "unknown_watchdog"_code);
     EXPECT_EQ(slip.field, "watchdog");
     EXPECT_NE(slip.message.find("`backup`"), std::string::npos) << slip.message;
     const Error other = shard.ask<Error>(DescribeWatchdogCommand{"default", "zzz"});
@@ -429,7 +430,7 @@ TEST(Watchdogs, what_makes_no_sense_is_refused) {
     TrialEngine shard;
     const auto field_of = [&](PutWatchdogCommand command) {
         const Error error = shard.ask<Error>(std::move(command));
-        EXPECT_EQ(error.code, "out_of_range");
+        EXPECT_EQ(error.code, "out_of_range"_code);
         return error.field;
     };
     constexpr std::int64_t kCentury = 100LL * 366 * 24 * 3'600'000;
@@ -455,7 +456,7 @@ TEST(Watchdogs, their_number_is_limited) {
     TrialEngine shard(options);
     shard.ask<WatchdogAnswer>(watchdog(1'000, 0, 0, "a"));
     shard.ask<WatchdogAnswer>(watchdog(1'000, 0, 0, "b"));
-    EXPECT_EQ(shard.ask<Error>(watchdog(1'000, 0, 0, "c")).code, "watchdog_limit");
+    EXPECT_EQ(shard.ask<Error>(watchdog(1'000, 0, 0, "c")).code, "watchdog_limit"_code);
     EXPECT_FALSE(shard.ask<WatchdogAnswer>(watchdog(2'000, 0, 0, "b")).created) << "one that is there may be changed";
     EXPECT_FALSE(feed(shard, "a").late);
     shard.ask<WatchdogAnswer>(RemoveWatchdogCommand{"default", "a"});
@@ -479,10 +480,10 @@ TEST(Watchdogs, on_a_full_disk_it_may_be_fed_until_only_the_reserve_is_left_and_
     TrialEngine shard;
     shard.ask<WatchdogAnswer>(watchdog(100));
     shard.engine().set_log_space(LogSpace::scarce);
-    EXPECT_EQ(shard.ask<Error>(watchdog(200)).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(watchdog(200)).code, "store_full"_code);
     EXPECT_FALSE(feed(shard).late);
     shard.engine().set_log_space(LogSpace::reserve);
-    EXPECT_EQ(shard.ask<Error>(FeedWatchdogCommand{"default", "w"}).code, "store_full");
+    EXPECT_EQ(shard.ask<Error>(FeedWatchdogCommand{"default", "w"}).code, "store_full"_code);
     shard.turn(100);
     EXPECT_TRUE(shard.lease().empty());
     shard.engine().set_log_space(LogSpace::enough);
@@ -546,7 +547,7 @@ TEST(Watchdogs, they_are_listed_by_name_and_namespace) {
     ASSERT_EQ(rest.watchdogs.size(), 1u);
     EXPECT_EQ(rest.watchdogs[0].name, "c");
     EXPECT_TRUE(rest.complete);
-    EXPECT_EQ(shard.ask<Error>(ListWatchdogsCommand{"default", "", 0}).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(ListWatchdogsCommand{"default", "", 0}).code, "out_of_range"_code);
 }
 
 TEST(Watchdogs, a_thousand_that_fall_silent_at_once_fire_one_by_one) {

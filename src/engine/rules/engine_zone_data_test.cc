@@ -1,6 +1,7 @@
 // The effect of new zone data on schedules at a start.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_schedules.h"
 
 namespace duewheel::engine_zone_data_test {
@@ -58,7 +59,7 @@ TEST(Schedules, a_start_between_two_passes_of_an_hour_keeps_the_second) {
 }
 
 TEST(Schedules, one_with_an_unknown_zone_stops_until_it_is_set_again) {
-    const auto none = [](std::string_view) -> Result<Zone> { return Error{"bad_zone", "gone", "zone"}; };
+    const auto none = [](std::string_view) -> Result<Zone> { return Error{"bad_zone"_code, "gone", "zone"}; };
     TrialEngine first;
     first.ask<ScheduleAnswer>(schedule({.kind = TimesKind::cron, .text = "* * * * *", .zone = "Europe/Oslo"}));
     TrialEngine second(EngineOptions{}, first, none);

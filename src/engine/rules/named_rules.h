@@ -20,6 +20,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 #include "engine/commands/command_limits.h"
 #include "engine/commands/command_traits.h"
@@ -81,7 +82,7 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
         }
         Result<typename Kind::Put> changed = command.change(before, whole.content);
         if (!changed) {
-            const bool is_unknown = rule == nullptr && changed.error().code == "missing_member";
+            const bool is_unknown = rule == nullptr && changed.error().code == "missing_member"_code;
             if (!is_unknown) return replied(pending, changed.error());
             Error error = unknown(command.name_space, command.name, pending.limits);
             // The same error for one of another queue as for one that does not exist.

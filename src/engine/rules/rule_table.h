@@ -39,7 +39,7 @@ struct NamedRule {
     TimerHandle timer;
     std::uint32_t record_bytes = 0;
     bool is_due = false;          // waits to create a message
-    std::string_view blocked_by;  // why its message could not be created at the last try; a code
+    ErrorCode blocked_by = ErrorCode::none;  // why its message could not be created at the last try
 
     const std::string& name_space() const { return key->first; }
     const std::string& name() const { return key->second; }

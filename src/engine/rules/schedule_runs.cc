@@ -1,6 +1,7 @@
 // The runs of schedules at their times.
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "engine/rules/schedules.h"
 
 namespace duewheel {
@@ -92,7 +93,7 @@ void Schedules::add_to_batch() {
             continue;
         }
         if (segment_.refuses_puts()) {
-            schedule->blocked_by = "store_full";
+            schedule->blocked_by = "store_full"_code;
             arm(*schedule, now_ + options_.spawn_again_ms);
             continue;
         }
@@ -129,7 +130,7 @@ void Schedules::make_runs(Schedule& schedule, const Due::Item& run, std::size_t 
     }
     SchedulePlan plan = plan_runs(state, *schedule.times, now_, limits);
     std::size_t roomy = 0;
-    schedule.blocked_by = {};
+    schedule.blocked_by = ErrorCode::none;
     for (; roomy < plan.runs.size(); ++roomy) {
         if (const Status room = take_room(schedule, plan.runs[roomy].nominal_ms); !room) {
             schedule.blocked_by = room.error().code;

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/invariant.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
@@ -12,7 +13,7 @@ namespace duewheel {
 namespace {
 
 Error never_due(std::string field, const std::string& why) {
-    return {"never_due", "the schedule would never create a message: " + why, std::move(field)};
+    return {"never_due"_code, "the schedule would never create a message: " + why, std::move(field)};
 }
 
 // The error for a rule without a time after `now`, which names the members that cause it.

@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "engine/core/earlier_runs.h"
 #include "engine/core/engine_start.h"
 #include "engine/rules/named_rules.h"
@@ -51,8 +52,8 @@ struct ScheduleKind {
     static constexpr Subject kSubject = Subject::schedule;
     static constexpr std::size_t kBytesMax = kScheduleBytesMax;
     static constexpr std::uint64_t kCookie = kScheduleCookie;
-    static Error unknown(std::string message) { return {"unknown_schedule", std::move(message), "schedule"}; }
-    static Error too_many(std::string message) { return {"schedule_limit", std::move(message), "schedule"}; }
+    static Error unknown(std::string message) { return {"unknown_schedule"_code, std::move(message), "schedule"}; }
+    static Error too_many(std::string message) { return {"schedule_limit"_code, std::move(message), "schedule"}; }
     static std::uint64_t company(std::size_t) { return 0; }
     static std::string encode(const ScheduleState& state) { return encode_schedule(state); }
     static Result<ScheduleState> decode(std::string_view value) { return decode_schedule(value); }

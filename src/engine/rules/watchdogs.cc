@@ -4,6 +4,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/invariant.h"
 #include "engine/rules/watchdog_course.h"
 
@@ -103,14 +104,14 @@ WatchdogAnswer Watchdogs::describe(const Watchdog& watchdog) const {
 
 void Watchdogs::settle(Watchdog& watchdog) {
     if (has_to_fire(watchdog.state, now_)) return begin_due(watchdog);
-    watchdog.blocked_by = {};
+    watchdog.blocked_by = ErrorCode::none;
     if (watchdog.state.due_ms != 0) return arm(watchdog, watchdog.state.due_ms);
     static_cast<void>(wheel_.cancel(watchdog.timer));
 }
 
 // There is no capacity for its message. The more watchdogs wait, the longer each interval, so that they do not keep the
 // engine busy.
-void Watchdogs::fire_later(Watchdog& watchdog, std::string_view why) {
+void Watchdogs::fire_later(Watchdog& watchdog, ErrorCode why) {
     watchdog.blocked_by = why;
     arm(watchdog, now_ + options_.spawn_again_ms + static_cast<std::int64_t>(table_.size() / 100));
 }
@@ -133,9 +134,9 @@ void Watchdogs::read_due() {
             continue;
         }
         const QueueNumber queue = recent_.queues().find(watchdog->name_space(), watchdog->state.rule.queue);
-        const std::string_view why =
-            segment_.refuses_puts() ? "store_full" : queues_.why_not_created(queue, watchdog->name_space(), now_);
-        if (!why.empty()) {
+        const ErrorCode why =
+            segment_.refuses_puts() ? "store_full"_code : queues_.why_not_created(queue, watchdog->name_space(), now_);
+        if (why != ErrorCode::none) {
             watchdog->is_due = false;
             fire_later(*watchdog, why);
             continue;
@@ -166,13 +167,13 @@ void Watchdogs::add_to_batch() {
 void Watchdogs::add_firing(Watchdog& watchdog, const Due::Item& prepared) {
     if (!has_to_fire(watchdog.state, now_)) return settle(watchdog);  // it was fed or set again
     if (prepared.log_position != watchdog.log_position) return begin_due(watchdog);
-    if (segment_.refuses_puts()) return fire_later(watchdog, "store_full");
+    if (segment_.refuses_puts()) return fire_later(watchdog, "store_full"_code);
     const Result<RuleRecord> whole = decode_rule(prepared.record_body);
     if (!whole) return fail(whole.error());
     if (const Status room = take_room(watchdog, now_); !room) {
         return fire_later(watchdog, room.error().code);
     }
-    watchdog.blocked_by = {};
+    watchdog.blocked_by = ErrorCode::none;
     WatchdogState next = watchdog.state;
     const Firing firing = next_firing(next, now_);
     MessageRecord record = message_by(watchdog, *whole, firing.due_ms, firing.due_ms);

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "engine/core/engine_start.h"
 #include "engine/rules/named_rules.h"
 #include "message/watchdog_state.h"
@@ -42,8 +43,8 @@ struct WatchdogKind {
     static constexpr std::size_t kBytesMax = kWatchdogBytesMax;
     static constexpr std::uint64_t kCookie = kWatchdogCookie;
     static_assert(kRuleNumberBits <= 61);
-    static Error unknown(std::string message) { return {"unknown_watchdog", std::move(message), "watchdog"}; }
-    static Error too_many(std::string message) { return {"watchdog_limit", std::move(message), "watchdog"}; }
+    static Error unknown(std::string message) { return {"unknown_watchdog"_code, std::move(message), "watchdog"}; }
+    static Error too_many(std::string message) { return {"watchdog_limit"_code, std::move(message), "watchdog"}; }
     // A burst of watchdogs that are due at one instant shares a lane with the timers of queues with bursts.
     static std::uint64_t company(std::size_t watchdogs) { return watchdogs; }
     static std::string encode(const WatchdogState& state) { return encode_watchdog(state); }
@@ -81,7 +82,7 @@ class Watchdogs final : public NamedRules<WatchdogKind> {
     void change(Watchdog& watchdog, const WatchdogState& next) override;
     void count(const Reply& reply) override;
 
-    void fire_later(Watchdog& watchdog, std::string_view why);
+    void fire_later(Watchdog& watchdog, ErrorCode why);
     void read_due();
     void add_firing(Watchdog& watchdog, const Due::Item& prepared);
 };

@@ -1,6 +1,7 @@
 // Limits of the engine that no other test reaches, at the limit and beyond; late commands; and the state of queues.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 #include "engine/trial/trial_engine.h"
 
@@ -93,7 +94,7 @@ TEST(EngineLimits, commands_that_wait_for_the_disk_are_refused_beyond_the_limit)
     const ReplyToken cancel = shard.submit(CancelCommand{"default", id});
     for (const Command& refused : {Command(PutCommand{.queue = "q"}), Command(CancelCommand{"default", id}),
                                    Command(GetCommand{"default", id})}) {
-        EXPECT_EQ(shard.ask<Error>(refused).code, "too_busy") << refused.index();
+        EXPECT_EQ(shard.ask<Error>(refused).code, "too_busy"_code) << refused.index();
     }
     EXPECT_EQ(shard.ask<LeaseAnswer>(LeaseCommand{"default", "q", 1, 30'000, 0}).messages.size(), 0u)
         << "a lease waits for no disk";
@@ -119,7 +120,7 @@ TEST(EngineLimits, the_number_of_concurrent_redrives_is_limited) {
             shard.turn();
             EXPECT_FALSE(shard.replies.contains(under_way.back()));
         }
-        EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", std::nullopt}).code, "too_busy");
+        EXPECT_EQ(shard.ask<Error>(RedriveCommand{"default", "q", std::nullopt}).code, "too_busy"_code);
         shard.hold_lookups = false;
         shard.answer_lookups();
         shard.turn();

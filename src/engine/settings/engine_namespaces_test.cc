@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 #include "message/records/subject.h"
 
@@ -42,7 +43,7 @@ PutScheduleCommand hourly(std::string name, std::string name_space = "default") 
 
 TEST(Namespaces, has_settings_before_its_first_put_and_is_unknown_without) {
     TrialEngine shard;
-    EXPECT_EQ(shard.ask<Error>(DescribeNamespaceCommand{"team"}).code, "unknown_namespace");
+    EXPECT_EQ(shard.ask<Error>(DescribeNamespaceCommand{"team"}).code, "unknown_namespace"_code);
     const NamespaceAnswer set = limit(shard, {.pending_max = 5}, "team");
     EXPECT_EQ(set.settings.pending_max, 5u);
     EXPECT_EQ(set.settings.revision, 1u);
@@ -55,7 +56,7 @@ TEST(Namespaces, has_settings_before_its_first_put_and_is_unknown_without) {
     EXPECT_EQ(shard.engine().totals().digest, 0u);
     EXPECT_EQ(shard.engine().totals().needed_bytes, 0u);
     EXPECT_EQ(shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"team", true, {}}).removed, false);
-    EXPECT_EQ(shard.ask<Error>(DescribeNamespaceCommand{"team"}).code, "unknown_namespace");
+    EXPECT_EQ(shard.ask<Error>(DescribeNamespaceCommand{"team"}).code, "unknown_namespace"_code);
 }
 
 TEST(Namespaces, settings_out_of_range_are_refused_by_name) {
@@ -69,7 +70,7 @@ TEST(Namespaces, settings_out_of_range_are_refused_by_name) {
                                                                  {"limits.put_rate", {.put_rate = 11}}};
     for (const auto& [field, settings] : refused) {
         const Error error = shard.ask<Error>(ConfigureNamespaceCommand{"n", false, settings});
-        EXPECT_EQ(error.code, "out_of_range");
+        EXPECT_EQ(error.code, "out_of_range"_code);
         EXPECT_EQ(error.field, field);
     }
     EXPECT_EQ(limit(shard, {0, 10, 10, 10, 10, 10}).settings.put_rate, 10u);
@@ -88,7 +89,7 @@ TEST(Namespaces, the_number_with_settings_is_limited) {
     shard.turn();
     EXPECT_EQ(shard.take<NamespaceAnswer>(first).settings.revision, 1u);
     EXPECT_EQ(shard.take<NamespaceAnswer>(second).settings.revision, 1u);
-    EXPECT_EQ(shard.take<Error>(third).code, "namespace_limit") << "the other two stand in the same batch";
+    EXPECT_EQ(shard.take<Error>(third).code, "namespace_limit"_code) << "the other two stand in the same batch";
     EXPECT_EQ(limit(shard, {.pending_max = 1}, "b").settings.revision, 2u) << "one that is there may be changed";
     shard.ask<NamespaceAnswer>(ConfigureNamespaceCommand{"a", true, {}});
     EXPECT_EQ(limit(shard, {}, "c").settings.revision, 1u);
@@ -108,7 +109,8 @@ TEST(Namespaces, its_queues_share_a_limit_and_others_are_free) {
     shard.turn();
     EXPECT_NE(shard.take<PutAnswer>(last).id, 0u);
     const Error error = shard.take<Error>(beyond);
-    EXPECT_EQ(error.code, "namespace_full") << "the other two stand in the same batch, in queues that were not there";
+    EXPECT_EQ(error.code, "namespace_full"_code)
+        << "the other two stand in the same batch, in queues that were not there";
     EXPECT_EQ(error.field, "namespace");
     EXPECT_NE(error.message.find("`default` hold 3 unfinished messages, and the limit of the namespace is 3"),
               std::string::npos);
@@ -119,7 +121,7 @@ TEST(Namespaces, its_queues_share_a_limit_and_others_are_free) {
     shard.ask<LeaseEndAnswer>(AckCommand{taken.at(0).lease});
     EXPECT_EQ(look(shard).pending, 2u);
     shard.put(0);
-    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full");
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full"_code);
     EXPECT_EQ(shard.engine().counters().quota_refusals, 2u);
 }
 
@@ -130,14 +132,14 @@ TEST(Namespaces, a_batch_put_reports_for_each_line_whether_it_was_accepted) {
     for (int i = 0; i < 3; ++i) batch.puts.push_back(put_to("q"));
     const PutBatchAnswer answer = shard.ask<PutBatchAnswer>(batch);
     EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[1]));
-    EXPECT_EQ(std::get<Error>(answer.results[2]).code, "namespace_full");
+    EXPECT_EQ(std::get<Error>(answer.results[2]).code, "namespace_full"_code);
 }
 
 TEST(Namespaces, a_limit_below_the_current_use_ends_nothing) {
     TrialEngine shard;
     for (int i = 0; i < 3; ++i) shard.put(0);
     limit(shard, {.pending_max = 1});
-    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full");
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full"_code);
     EXPECT_EQ(shard.lease().size(), 3u);
 }
 
@@ -154,10 +156,10 @@ TEST(Namespaces, the_number_of_its_queues_is_limited_however_they_are_created) {
     shard.turn();
     EXPECT_NE(shard.take<PutAnswer>(fits).id, 0u);
     EXPECT_NE(shard.take<PutAnswer>(again).id, 0u) << "the queue that the batch has begun already";
-    EXPECT_EQ(shard.take<Error>(beyond).code, "queue_limit");
-    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "c", 1, 30'000, 1'000}).code, "queue_limit");
+    EXPECT_EQ(shard.take<Error>(beyond).code, "queue_limit"_code);
+    EXPECT_EQ(shard.ask<Error>(LeaseCommand{"default", "c", 1, 30'000, 1'000}).code, "queue_limit"_code);
     ConfigureQueueCommand pause{"default", "c", ConfigureQueueCommand::What::pause, {}};
-    EXPECT_EQ(shard.ask<Error>(pause).code, "queue_limit");
+    EXPECT_EQ(shard.ask<Error>(pause).code, "queue_limit"_code);
     shard.put(0, "body", "a");
     EXPECT_NE(shard.ask<PutAnswer>(put_to("c", "other")).id, 0u);
     EXPECT_EQ(look(shard).queues, 2u);
@@ -178,7 +180,7 @@ TEST(Namespaces, queues_created_by_a_batch_count_for_the_limit_of_the_server) {
         EXPECT_TRUE(std::holds_alternative<PutAnswer>(answer.results[fits])) << fits;
     }
     for (const std::size_t beyond : {3u, 5u}) {
-        EXPECT_EQ(std::get<Error>(answer.results[beyond]).code, "queue_limit") << beyond;
+        EXPECT_EQ(std::get<Error>(answer.results[beyond]).code, "queue_limit"_code) << beyond;
     }
     EXPECT_EQ(shard.engine().counters().queues, 3u);
 }
@@ -192,7 +194,8 @@ TEST(Namespaces, a_queue_that_is_being_created_counts_once) {
     shard.hold_commits = true;
     const ReplyToken put = shard.submit(put_to("b"));
     shard.turn();
-    EXPECT_EQ(shard.ask<Error>(DescribeNamespaceCommand{"default"}).code, "unknown_namespace") << "it is not durable";
+    EXPECT_EQ(shard.ask<Error>(DescribeNamespaceCommand{"default"}).code, "unknown_namespace"_code)
+        << "it is not durable";
     const ReplyToken waits = shard.submit(LeaseCommand{"default", "b", 1, 30'000, 1'000});
     shard.turn();
     shard.turn(1'000);
@@ -201,7 +204,7 @@ TEST(Namespaces, a_queue_that_is_being_created_counts_once) {
     shard.turn();
     const ReplyToken beyond = shard.submit(LeaseCommand{"default", "d", 1, 30'000, 1'000});
     shard.turn();
-    EXPECT_EQ(shard.take<Error>(beyond).code, "queue_limit");
+    EXPECT_EQ(shard.take<Error>(beyond).code, "queue_limit"_code);
     shard.hold_commits = false;
     shard.settle();
     shard.turn(1'000);
@@ -215,7 +218,7 @@ TEST(Namespaces, the_number_of_its_schedules_and_watchdogs_is_limited) {
     limit(shard, {.schedules_max = 1, .watchdogs_max = 2});
     EXPECT_TRUE(shard.ask<ScheduleAnswer>(hourly("s")).created);
     EXPECT_FALSE(shard.ask<ScheduleAnswer>(hourly("s")).created) << "one that is there may be set anew";
-    EXPECT_EQ(shard.ask<Error>(hourly("t")).code, "schedule_limit");
+    EXPECT_EQ(shard.ask<Error>(hourly("t")).code, "schedule_limit"_code);
     EXPECT_TRUE(shard.ask<ScheduleAnswer>(hourly("t", "other")).created);
     shard.ask<ScheduleAnswer>(ControlScheduleCommand{"default", "s", ControlScheduleCommand::What::remove});
     EXPECT_EQ(look(shard).schedules, 0u);
@@ -223,7 +226,7 @@ TEST(Namespaces, the_number_of_its_schedules_and_watchdogs_is_limited) {
     for (const char* name : {"w", "v"}) EXPECT_TRUE(shard.ask<WatchdogAnswer>(watchdog(name)).created);
     EXPECT_FALSE(shard.ask<WatchdogAnswer>(watchdog("w")).created) << "one that is there may be set anew";
     const Error error = shard.ask<Error>(watchdog("u"));
-    EXPECT_EQ(error.code, "watchdog_limit");
+    EXPECT_EQ(error.code, "watchdog_limit"_code);
     EXPECT_NE(error.message.find("limits.watchdogs"), std::string::npos);
     EXPECT_TRUE(shard.ask<WatchdogAnswer>(watchdog("u", "other")).created);
     shard.ask<WatchdogAnswer>(RemoveWatchdogCommand{"default", "w"});
@@ -236,17 +239,17 @@ TEST(Namespaces, its_put_rate_is_limited_with_a_burst_of_one_second) {
     limit(shard, {.put_rate = 4});
     for (int i = 0; i < 4; ++i) shard.put(0);
     const Error error = shard.ask<Error>(put_to("q"));
-    EXPECT_EQ(error.code, "too_many_puts");
+    EXPECT_EQ(error.code, "too_many_puts"_code);
     EXPECT_NE(error.message.find("4 puts per second"), std::string::npos);
     EXPECT_NE(shard.ask<PutAnswer>(put_to("q", "other")).id, 0u);
     shard.turn(249);
-    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts"_code);
     shard.turn(1);
     shard.put(0);
-    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts"_code);
     shard.turn(3'600'000);
     for (int i = 0; i < 4; ++i) shard.put(0);
-    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts") << "a pause is worth one second, however long";
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts"_code) << "a pause is worth one second, however long";
     limit(shard, {.put_rate = 5});
     for (int i = 0; i < 5; ++i) shard.put(0);
     limit(shard, {});
@@ -263,8 +266,8 @@ TEST(Namespaces, what_its_rules_create_draws_from_its_put_rate_and_waits) {
     limit(shard, {.put_rate = 20});
     shard.turn(100);
     EXPECT_EQ(look(shard).pending, 2 + 20u) << "the first occurrence was due before there was a rate";
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "too_many_puts");
-    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "too_many_puts"_code);
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts"_code);
     EXPECT_NE(shard.ask<PutAnswer>(put_to("q", "other")).id, 0u);
     for (int second = 0; second < 10; ++second) shard.turn(1'000);
     EXPECT_EQ(look(shard).pending, 2 + 20u * 11);
@@ -279,14 +282,14 @@ TEST(Namespaces, rules_that_are_behind_catch_up_at_a_pace) {
     const MessageId id = shard.ask<PutAnswer>(recurring).id;
     shard.turn(3'600'000);
     EXPECT_EQ(look(shard).pending, 2 + 10u);
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "catching_up");
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "catching_up"_code);
     PutCommand on_time = put_to("q");
     on_time.repeat = RepeatChoice{.every_ms = 10};
     shard.ask<PutAnswer>(on_time);
     shard.turn(500);
     EXPECT_EQ(look(shard).pending, 12 + 52u) << "one that is not behind has no pace";
     for (int second = 0; second < 400; ++second) shard.turn(1'000);
-    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, "") << "it has caught up";
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", id}).blocked_by, ErrorCode::none) << "it has caught up";
 }
 
 TEST(Namespaces, one_of_several_holds_up_to_four_times_the_free_disk_space) {
@@ -295,7 +298,7 @@ TEST(Namespaces, one_of_several_holds_up_to_four_times_the_free_disk_space) {
     for (int i = 0; i < 10; ++i) shard.put(0, std::string(500, 'x'));
     shard.ask<PutAnswer>(put_to("q", "other"));
     const Error error = shard.ask<Error>(put_to("q"));
-    EXPECT_EQ(error.code, "store_full");
+    EXPECT_EQ(error.code, "store_full"_code);
     EXPECT_EQ(error.field, "namespace");
     for (int i = 0; i < 3; ++i) shard.ask<PutAnswer>(put_to("q", "other"));
     for (const Delivered& each : shard.lease(5)) shard.ask<LeaseEndAnswer>(AckCommand{each.lease});
@@ -310,7 +313,7 @@ TEST(Namespaces, a_repeated_put_and_one_that_is_refused_cost_nothing) {
     keyed.request_hash = 1;
     shard.ask<PutAnswer>(keyed);
     for (int i = 0; i < 5; ++i) EXPECT_TRUE(shard.ask<PutAnswer>(keyed).repeated);
-    for (int i = 0; i < 5; ++i) EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full");
+    for (int i = 0; i < 5; ++i) EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full"_code);
     shard.ask<LeaseEndAnswer>(AckCommand{shard.lease().at(0).lease});
     shard.put(0);
 }
@@ -344,7 +347,7 @@ TEST(Namespaces, settings_and_counts_survive_a_restart) {
     EXPECT_EQ(look(shard).pending, 2u);
     EXPECT_EQ(look(shard).queues, 2u);
     shard.put(0);
-    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full");
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "namespace_full"_code);
     EXPECT_EQ(limit(shard, {}).settings.revision, 5u);
     const ConfRecord conf = shard.records<ConfRecord>().at(0);
     EXPECT_EQ(conf.log_position, 77u);
@@ -357,10 +360,10 @@ TEST(Namespaces, a_restart_leaves_a_rate_and_a_whole_second_of_it) {
     start.namespaces.push_back({"default", {.revision = 1, .put_rate = 4}, 77, 50});
     TrialEngine shard({}, start);
     for (int i = 0; i < 4; ++i) shard.put(0);
-    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts"_code);
     shard.turn(250);
     shard.put(0);
-    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts");
+    EXPECT_EQ(shard.ask<Error>(put_to("q")).code, "too_many_puts"_code);
 }
 
 TEST(Namespaces, relocating_settings_does_not_change_them) {
@@ -393,8 +396,8 @@ TEST(Namespaces, are_listed_by_name_with_their_counts) {
     ASSERT_EQ(page.namespaces.size(), 1u);
     EXPECT_EQ(page.namespaces[0].pending, 1u);
     EXPECT_TRUE(page.complete);
-    EXPECT_EQ(shard.ask<Error>(ListNamespacesCommand{"", 0}).code, "out_of_range");
-    EXPECT_EQ(shard.ask<Error>(ListNamespacesCommand{"", 1001}).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(ListNamespacesCommand{"", 0}).code, "out_of_range"_code);
+    EXPECT_EQ(shard.ask<Error>(ListNamespacesCommand{"", 1001}).code, "out_of_range"_code);
 }
 
 }  // namespace

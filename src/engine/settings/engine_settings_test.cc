@@ -1,6 +1,7 @@
 // Settings of queues, pause and purge. Crashes and the boundary between the tiers are tested by the simulator.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 
 namespace duewheel::engine_settings_test {
@@ -31,7 +32,7 @@ std::uint64_t ends_by(const TrialEngine& shard, Cause cause) {
 
 TEST(QueueSettingsInEngine, a_queue_can_be_configured_before_its_first_put) {
     TrialEngine shard;
-    EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "q"}).code, "unknown_queue");
+    EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "q"}).code, "unknown_queue"_code);
     QueueSettings settings;
     settings.paused = true;
     const QueueAnswer set = configure(shard, What::set, settings);
@@ -75,7 +76,7 @@ TEST(QueueSettingsInEngine, commands_on_an_unknown_queue_are_refused_unless_they
     const std::vector<Command> refused = {tell(What::resume), tell(What::purge), RedriveCommand{"default", "q", {}}};
     for (const Command& command : refused) {
         const Error error = shard.ask<Error>(command);
-        EXPECT_EQ(error.code, "unknown_queue") << command.index();
+        EXPECT_EQ(error.code, "unknown_queue"_code) << command.index();
         EXPECT_EQ(error.field, "queue");
     }
     EXPECT_EQ(configure(shard, What::remove).removed, false);
@@ -108,7 +109,7 @@ TEST(QueueSettingsInEngine, are_not_removed_from_a_queue_that_holds_messages) {
     TrialEngine shard;
     configure(shard, What::pause);
     const MessageId id = shard.put(60'000);
-    EXPECT_EQ(shard.ask<Error>(tell(What::remove)).code, "queue_not_empty");
+    EXPECT_EQ(shard.ask<Error>(tell(What::remove)).code, "queue_not_empty"_code);
     shard.ask<ChangeAnswer>(CancelCommand{"default", id});
     EXPECT_EQ(configure(shard, What::remove).removed, true);
 }
@@ -127,7 +128,7 @@ TEST(QueueSettingsInEngine, are_not_removed_behind_a_put_of_the_same_batch) {
     const ReplyToken put = shard.submit(PutCommand{.queue = "q"});
     shard.turn();
     shard.take<PutAnswer>(put);
-    EXPECT_EQ(shard.take<Error>(removal).code, "queue_not_empty");
+    EXPECT_EQ(shard.take<Error>(removal).code, "queue_not_empty"_code);
 }
 
 TEST(QueueSettingsInEngine, commands_on_one_queue_in_one_batch_are_carried_out_in_turn) {
@@ -153,9 +154,9 @@ TEST(QueueSettingsInEngine, a_full_queue_refuses_a_put_at_its_limit_and_not_befo
     shard.turn();
     const MessageId id = shard.take<PutAnswer>(first).id;
     shard.take<PutAnswer>(second);
-    EXPECT_EQ(shard.take<Error>(third).code, "queue_full") << "the other two stand in the same batch";
+    EXPECT_EQ(shard.take<Error>(third).code, "queue_full"_code) << "the other two stand in the same batch";
     shard.take<PutAnswer>(elsewhere);
-    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "q"}).code, "queue_full");
+    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "q"}).code, "queue_full"_code);
     shard.ask<ChangeAnswer>(CancelCommand{"default", id});
     shard.put(0);
 }
@@ -171,7 +172,7 @@ TEST(QueueSettingsInEngine, a_lease_without_a_time_uses_the_default_of_the_queue
     shard.put(0);
     EXPECT_EQ(shard.ask<LeaseAnswer>(lease).messages.at(0).lease_until_ms, kStart + 5'000);
     settings.lease_ms = 999;
-    EXPECT_EQ(shard.ask<Error>(tell(What::set, settings)).code, "lease_too_short");
+    EXPECT_EQ(shard.ask<Error>(tell(What::set, settings)).code, "lease_too_short"_code);
 }
 
 TEST(QueueSettingsInEngine, a_start_finds_settings_and_counts) {
@@ -248,8 +249,8 @@ TEST(QueueList, lists_all_queues_by_name) {
     ASSERT_EQ(following.queues.size(), 1u);
     EXPECT_EQ(following.queues.front().queue, "bb");
     EXPECT_TRUE(following.complete) << "what follows begins with another letter";
-    EXPECT_EQ(shard.ask<Error>(ListQueuesCommand{"default", "", 0}).code, "out_of_range");
-    EXPECT_EQ(shard.ask<Error>(ListQueuesCommand{"default", "", 1001}).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(ListQueuesCommand{"default", "", 0}).code, "out_of_range"_code);
+    EXPECT_EQ(shard.ask<Error>(ListQueuesCommand{"default", "", 1001}).code, "out_of_range"_code);
 }
 
 TEST(QueueList, unused_names_are_removed) {
@@ -260,12 +261,12 @@ TEST(QueueList, unused_names_are_removed) {
     shard.put(0, "body", "once");
     configure(shard, What::pause, {}, "configured");
     shard.put(3'600'000, "body", "filler");
-    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "more"}).code, "queue_limit");
+    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "more"}).code, "queue_limit"_code);
     const auto messages = shard.ask<LeaseAnswer>(LeaseCommand{"default", "once", 1, 30'000, 0}).messages;
     shard.ask<LeaseEndAnswer>(AckCommand{messages.at(0).lease});
     EXPECT_EQ(look(shard, "once").counts.pending, 0u) << "its outcome still names it";
     shard.move_to_index();
-    EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "once"}).code, "unknown_queue");
+    EXPECT_EQ(shard.ask<Error>(DescribeQueueCommand{"default", "once"}).code, "unknown_queue"_code);
     EXPECT_TRUE(look(shard, "configured").settings.paused);
     EXPECT_NE(look(shard, "filler").counts.pending, 0u);
     shard.put(0, "body", "more");
@@ -564,7 +565,7 @@ TEST(QueueNames, names_of_empty_queues_are_released_at_the_limit_after_the_open_
     }
     TrialEngine after(options, before);  // knows of them from what ended alone
     for (TrialEngine* shard : {&before, &after}) {
-        EXPECT_EQ(shard->ask<Error>(PutCommand{.queue = "c"}).code, "queue_limit");
+        EXPECT_EQ(shard->ask<Error>(PutCommand{.queue = "c"}).code, "queue_limit"_code);
         shard->turn();
         EXPECT_EQ(shard->engine().counters().unsealed_segments, 1u);
         shard->engine().table_taken(1);
@@ -584,7 +585,7 @@ TEST(QueueNames, a_name_that_only_consumers_used_is_released_with_the_last_one) 
     const ReplyToken second = shard.submit(LeaseCommand{"default", "a", 1, {}, 1000});
     shard.turn(500);
     EXPECT_TRUE(shard.take<LeaseAnswer>(first).messages.empty());
-    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "b"}).code, "queue_limit");
+    EXPECT_EQ(shard.ask<Error>(PutCommand{.queue = "b"}).code, "queue_limit"_code);
     shard.turn(500);
     EXPECT_TRUE(shard.take<LeaseAnswer>(second).messages.empty());
     shard.put(0, "body", "b");

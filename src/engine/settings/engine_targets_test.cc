@@ -2,6 +2,7 @@
 // pause and a longer backoff.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 
 namespace duewheel::engine_targets_test {
@@ -172,7 +173,7 @@ TEST(EngineTargets, a_target_that_is_gone_pauses_only_the_queue_that_has_it) {
     shard.ask<QueueAnswer>(ConfigureQueueCommand{"default", "q", What::pause, {}});
     EXPECT_EQ(shard.ask<QueueAnswer>(gone).settings.paused_by, PausedBy::user) << "a user did it before";
     gone.queue = "unheard_of";
-    EXPECT_EQ(shard.ask<Error>(gone).code, "unknown_queue") << "no name is used up";
+    EXPECT_EQ(shard.ask<Error>(gone).code, "unknown_queue"_code) << "no name is used up";
 }
 
 TEST(EngineTargets, a_purge_and_a_discard_leave_the_target_as_it_is) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 #include "message/records/subject.h"
 #include "resource/queue_settings.h"
@@ -39,7 +40,7 @@ SharedLimits limits(std::vector<std::string> namespaces, std::string prefix) {
 
 TEST(Tokens, are_set_changed_and_removed_and_each_change_is_part_of_the_log) {
     TrialEngine shard;
-    EXPECT_EQ(shard.ask<Error>(DescribeTokenCommand{"a"}).code, "unknown_token");
+    EXPECT_EQ(shard.ask<Error>(DescribeTokenCommand{"a"}).code, "unknown_token"_code);
     const TokenAnswer made = shard.ask<TokenAnswer>(set("a", with({Scope::put})));
     EXPECT_TRUE(made.created);
     EXPECT_EQ(made.token.id, "a");
@@ -105,7 +106,7 @@ TEST(Tokens, a_name_of_a_certificate_belongs_to_one_token) {
     const ReplyToken second = shard.submit(set("b", token));
     shard.turn();
     EXPECT_TRUE(shard.take<TokenAnswer>(first).created);
-    EXPECT_EQ(shard.take<Error>(second).code, "certificate_name_taken");
+    EXPECT_EQ(shard.take<Error>(second).code, "certificate_name_taken"_code);
     EXPECT_EQ(shard.ask<TokenAnswer>(set("a", kAdmin)).token.certificate_names.size(), 0u);
     EXPECT_TRUE(shard.ask<TokenAnswer>(set("b", token)).created);
     EXPECT_EQ(shard.engine().tokens().find_by_certificate("host.example")->id, "b");
@@ -130,7 +131,8 @@ TEST(Tokens, a_name_of_a_certificate_counts_with_its_type) {
     shard.turn();
     const ReplyToken other = shard.submit(set("b", token));
     shard.turn();
-    EXPECT_EQ(shard.take<Error>(other).code, "certificate_name_taken") << "with and without its type it is one name";
+    EXPECT_EQ(shard.take<Error>(other).code, "certificate_name_taken"_code)
+        << "with and without its type it is one name";
 }
 
 TEST(Tokens, the_last_one_that_may_change_all_tokens_is_kept) {
@@ -142,17 +144,17 @@ TEST(Tokens, the_last_one_that_may_change_all_tokens_is_kept) {
     AccessToken expired = kAdmin;
     expired.expires_ms = kStart - 1;
     shard.ask<TokenAnswer>(set("c", expired));
-    EXPECT_EQ(shard.ask<Error>(remove("a", true)).code, "last_admin");
-    EXPECT_EQ(shard.ask<Error>(set("a", with({Scope::read}), true)).code, "last_admin");
-    EXPECT_EQ(shard.ask<Error>(set("a", of_one, true)).code, "last_admin");
-    EXPECT_EQ(shard.ask<Error>(set("a", expired, true)).code, "last_admin");
+    EXPECT_EQ(shard.ask<Error>(remove("a", true)).code, "last_admin"_code);
+    EXPECT_EQ(shard.ask<Error>(set("a", with({Scope::read}), true)).code, "last_admin"_code);
+    EXPECT_EQ(shard.ask<Error>(set("a", of_one, true)).code, "last_admin"_code);
+    EXPECT_EQ(shard.ask<Error>(set("a", expired, true)).code, "last_admin"_code);
     EXPECT_EQ(shard.ask<TokenAnswer>(remove("b", true)).removed, true);
     // Nor one that lasts longer than all others: after them no token could change tokens.
     AccessToken brief = kAdmin;
     brief.expires_ms = kStart + 60'000;
     shard.ask<TokenAnswer>(set("e", brief));
-    EXPECT_EQ(shard.ask<Error>(remove("a", true)).code, "last_admin");
-    EXPECT_EQ(shard.ask<Error>(set("a", brief, true)).code, "last_admin");
+    EXPECT_EQ(shard.ask<Error>(remove("a", true)).code, "last_admin"_code);
+    EXPECT_EQ(shard.ask<Error>(set("a", brief, true)).code, "last_admin"_code);
     EXPECT_EQ(shard.ask<TokenAnswer>(remove("e", true)).removed, true);
     shard.ask<TokenAnswer>(set("d", kAdmin));
     // Each sees the other one there: only one of the two may go.
@@ -160,7 +162,7 @@ TEST(Tokens, the_last_one_that_may_change_all_tokens_is_kept) {
     const ReplyToken second = shard.submit(remove("d", true));
     shard.turn();
     EXPECT_EQ(shard.take<TokenAnswer>(first).removed, true);
-    EXPECT_EQ(shard.take<Error>(second).code, "last_admin");
+    EXPECT_EQ(shard.take<Error>(second).code, "last_admin"_code);
     EXPECT_EQ(shard.ask<TokenAnswer>(remove("d")).removed, true) << "where no token is needed";
 }
 
@@ -177,7 +179,7 @@ TEST(Tokens, are_listed_in_pages_by_id) {
     EXPECT_EQ(page("b", 2), "c.");
     EXPECT_EQ(page("", 3), "abc.");
     EXPECT_EQ(page("c", 3), ".");
-    EXPECT_EQ(shard.ask<Error>(ListTokensCommand{"", 0}).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(ListTokensCommand{"", 0}).code, "out_of_range"_code);
 }
 
 // ---- what a command with limits sees
@@ -201,7 +203,7 @@ TEST(LimitedAnywhere, a_message_of_another_queue_is_unknown_in_memory_and_index)
         const Error unknown = shard.ask<Error>(GetCommand{"default", 999'999'999}, orders);
         const auto same = [&](Command command) {
             const Error error = shard.ask<Error>(std::move(command), orders);
-            return error.code == "unknown_id" && error.field == unknown.field;
+            return error.code == "unknown_id"_code && error.field == unknown.field;
         };
         EXPECT_TRUE(same(GetCommand{"default", foreign}));
         EXPECT_TRUE(same(CancelCommand{"default", foreign}));
@@ -213,10 +215,10 @@ TEST(LimitedAnywhere, a_message_of_another_queue_is_unknown_in_memory_and_index)
         EXPECT_TRUE(same(SettleCommand{"default", foreign, true}));
     }
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", own}, orders).outcome, ChangeOutcome::cancelled);
-    EXPECT_EQ(shard.ask<Error>(GetCommand{"default", foreign}, limits({"other"}, "")).code, "forbidden");
+    EXPECT_EQ(shard.ask<Error>(GetCommand{"default", foreign}, limits({"other"}, "")).code, "forbidden"_code);
     EXPECT_EQ(shard.ask<ChangeAnswer>(CancelCommand{"default", foreign}).outcome, ChangeOutcome::cancelled)
         << "without limits it is there, and nothing has happened to it";
-    EXPECT_EQ(shard.ask<Error>(GetCommand{"default", foreign}, orders).code, "unknown_id") << "nor its end";
+    EXPECT_EQ(shard.ask<Error>(GetCommand{"default", foreign}, orders).code, "unknown_id"_code) << "nor its end";
 }
 
 TEST_F(Limited, a_lease_of_another_queue_has_ended) {
@@ -237,7 +239,7 @@ TEST_F(Limited, a_lease_of_another_queue_has_ended) {
 TEST_F(Limited, queues_outside_of_the_limits_are_refused) {
     const auto is_refused = [&](Command command, std::string_view field) {
         const Error error = shard.ask<Error>(std::move(command), orders);
-        return error.code == "forbidden" && error.field == field;
+        return error.code == "forbidden"_code && error.field == field;
     };
     PutCommand put{.queue = "mail"};
     EXPECT_TRUE(is_refused(put, "queue"));
@@ -272,11 +274,11 @@ PutScheduleCommand hourly(std::string name, std::string queue) {
 
 TEST_F(Limited, a_schedule_of_another_queue_is_unknown_and_none_can_be_set_for_one) {
     using Control = ControlScheduleCommand::What;
-    EXPECT_EQ(shard.ask<Error>(hourly("mails", "mail"), orders).code, "forbidden");
+    EXPECT_EQ(shard.ask<Error>(hourly("mails", "mail"), orders).code, "forbidden"_code);
     shard.ask<ScheduleAnswer>(hourly("mails", "mail"));
-    EXPECT_EQ(shard.ask<Error>(hourly("mails", "orders-eu"), orders).code, "unknown_schedule");
+    EXPECT_EQ(shard.ask<Error>(hourly("mails", "orders-eu"), orders).code, "unknown_schedule"_code);
     const Error error = shard.ask<Error>(DescribeScheduleCommand{"default", "mailss"}, orders);
-    EXPECT_EQ(error.code, "unknown_schedule");
+    EXPECT_EQ(error.code, "unknown_schedule"_code);
     EXPECT_EQ(error.message.find("mails`"), std::string::npos) << error.message;
     EXPECT_EQ(shard.ask<Error>(DescribeScheduleCommand{"default", "mails"}, orders).message, error.message);
     EXPECT_EQ(shard.ask<Error>(PreviewScheduleCommand{"default", "mails"}, orders).message, error.message);
@@ -296,7 +298,7 @@ TEST_F(Limited, a_schedule_of_another_queue_is_unknown_and_none_can_be_set_for_o
                                      [](const ScheduleRule&, const MessageContent&) -> Result<PutScheduleCommand> {
                                          return hourly("orders", "mail");
                                      }};
-    EXPECT_EQ(shard.ask<Error>(moves, orders).code, "forbidden");
+    EXPECT_EQ(shard.ask<Error>(moves, orders).code, "forbidden"_code);
     EXPECT_EQ(shard.ask<ScheduleAnswer>(DescribeScheduleCommand{"default", "orders"}, orders).state.rule.queue,
               "orders-eu");
 }
@@ -305,10 +307,10 @@ TEST_F(Limited, a_watchdog_of_another_queue_is_unknown_and_none_can_be_set_for_o
     PutWatchdogCommand put{.name = "mails"};
     put.rule.queue = "mail";
     put.rule.timeout_ms = 1'000;
-    EXPECT_EQ(shard.ask<Error>(put, orders).code, "forbidden");
+    EXPECT_EQ(shard.ask<Error>(put, orders).code, "forbidden"_code);
     shard.ask<WatchdogAnswer>(put);
     const Error error = shard.ask<Error>(FeedWatchdogCommand{"default", "nothing"}, orders);
-    EXPECT_EQ(error.code, "unknown_watchdog");
+    EXPECT_EQ(error.code, "unknown_watchdog"_code);
     EXPECT_EQ(shard.ask<Error>(FeedWatchdogCommand{"default", "mails"}, orders).message, error.message);
     EXPECT_EQ(shard.ask<Error>(DescribeWatchdogCommand{"default", "mails"}, orders).message, error.message);
     EXPECT_EQ(shard.ask<WatchdogAnswer>(RemoveWatchdogCommand{"default", "mails"}, orders).removed, false);

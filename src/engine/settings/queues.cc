@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/dynamic_threshold.h"
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 #include "message/records/subject.h"
 
@@ -111,12 +112,13 @@ std::uint64_t& Queues::puts_in_batch(Queue& at) {
     return at.puts_in_batch;
 }
 
-std::string_view Queues::why_not_created(QueueNumber number, const std::string& name_space, DueMs nominal_ms) {
-    if (number < queues_.size() && is_full(number, 1)) return "queue_full";
+ErrorCode Queues::why_not_created(QueueNumber number, const std::string& name_space, DueMs nominal_ms) {
+    if (number < queues_.size() && is_full(number, 1)) return "queue_full"_code;
     Namespace& space = namespaces_.at(name_space);
-    if (space.is_full(1)) return "namespace_full";
-    if (!space.puts.has_room(space.settings().put_rate, now_)) return "too_many_puts";
-    return !is_behind(nominal_ms) || space.catch_up.has_room(options_.catch_up_rate, now_) ? "" : "catching_up";
+    if (space.is_full(1)) return "namespace_full"_code;
+    if (!space.puts.has_room(space.settings().put_rate, now_)) return "too_many_puts"_code;
+    return !is_behind(nominal_ms) || space.catch_up.has_room(options_.catch_up_rate, now_) ? ErrorCode::none
+                                                                                           : "catching_up"_code;
 }
 
 Status Queues::check_room(QueueNumber number, const std::string& name_space, const std::string& queue_name,
@@ -129,7 +131,7 @@ Status Queues::check_room(QueueNumber number, const std::string& name_space, con
     const Namespace* space = limited_space(number, name_space);
     if (number < queues_.size() && is_full(number, needed)) {
         const Queue& at = *queues_[number];
-        return Error{"queue_full",
+        return Error{"queue_full"_code,
                      "the queue holds " + counted(at.counts.pending + at.puts_in_batch, "unfinished message") +
                          ", and its limit is " + std::to_string(at.conf->settings.pending_max) + takes +
                          ": put later, add consumers, or raise limits.pending",
@@ -137,7 +139,7 @@ Status Queues::check_room(QueueNumber number, const std::string& name_space, con
     }
     if (space != nullptr && space->is_full(needed)) {
         ++counters_.quota_refusals;
-        return Error{"namespace_full",
+        return Error{"namespace_full"_code,
                      "the queues of namespace " + quoted(name_space) + " hold " +
                          counted(space->pending + space->puts_in_batch, "unfinished message") +
                          ", and the limit of the namespace is " + std::to_string(space->settings().pending_max) +
@@ -153,7 +155,7 @@ Status Queues::check_share_of_disk(QueueNumber number, const std::string& name_s
     if (space == nullptr || space->log_bytes / kTimesFree < free_bytes_) return {};
     ++counters_.quota_refusals;
     return Error{
-        "store_full",
+        "store_full"_code,
         "namespace " + quoted(name_space) + " holds " + std::to_string(space->log_bytes >> 20) +
             " MiB of the log, and " + std::to_string(free_bytes_ >> 20) +
             " MiB are free for puts: a namespace that shares the server may hold four times as much as is free. "
@@ -177,8 +179,9 @@ Status Queues::take_room_to_create(QueueNumber number, const std::string& name_s
     if (Status fits = check_put_rate(&space); !fits) return fits;
     const bool catches_up = is_behind(nominal_ms);
     if (catches_up && !space.catch_up.has_room(options_.catch_up_rate, now_)) {
-        return Error{"catching_up", "the rules of namespace " + quoted(name_space) + " are behind, and create up to " +
-                                        counted(options_.catch_up_rate, "message") + " per second until they are not"};
+        return Error{"catching_up"_code,
+                     "the rules of namespace " + quoted(name_space) + " are behind, and create up to " +
+                         counted(options_.catch_up_rate, "message") + " per second until they are not"};
     }
     if (Status room = take_room(number, name_space, queue_name); !room) return room;
     space.puts.take();
@@ -218,7 +221,7 @@ Status Queues::check_new_queue(const std::string& name_space, const std::string&
     if (limit == NameLimit::none) return {};
     if (limit == NameLimit::of_server) return refuse_name();
     ++counters_.quota_refusals;
-    return Error{"queue_limit",
+    return Error{"queue_limit"_code,
                  "namespace " + quoted(name_space) + " is limited to " +
                      counted(limited_space(kNoQueue, name_space)->settings().queues_max, "queue") +
                      ", and all are in use: use an existing one, or raise the namespace's limits.queues; queues "
@@ -238,7 +241,7 @@ void Queues::have_names_released() {
 
 Error Queues::refuse_name() {
     have_names_released();
-    return {"queue_limit",
+    return {"queue_limit"_code,
             "there may be " + counted(options_.queues_max, "queue") +
                 ", and all are in use, or the share of one namespace (four times as many as are left): use an existing "
                 "one, or raise the setting limits.queues_max; queues without "
@@ -249,14 +252,14 @@ Error Queues::refuse_name() {
 Status Queues::check_put_rate(Namespace* space) {
     if (space == nullptr || space->puts.has_room(space->settings().put_rate, now_)) return {};
     ++counters_.quota_refusals;
-    return Error{"too_many_puts",
+    return Error{"too_many_puts"_code,
                  "namespace " + quoted(*space->name) + " is limited to " + counted(space->settings().put_rate, "put") +
                      " per second: put the others later, or raise the namespace's limits.put_rate",
                  "namespace"};
 }
 
 Status Queues::check_quota(std::string_view name_space, std::uint64_t Namespace::*used,
-                           std::uint64_t NamespaceSettings::*quota, std::string_view code, const std::string& what) {
+                           std::uint64_t NamespaceSettings::*quota, ErrorCode code, const std::string& what) {
     const Namespace* space = limited_space(kNoQueue, name_space);
     const std::uint64_t max = space == nullptr ? 0 : space->settings().*quota;
     if (max == 0 || space->*used < max) return {};

@@ -74,7 +74,7 @@ class Queues : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Batch
     void begin_batch() { namespaces_.begin_batch(); }
     // The code of the limit that keeps take_room_to_create() from creating a message now; otherwise empty. `number` is
     // kNoQueue for a future queue, whose limits are not checked.
-    std::string_view why_not_created(QueueNumber number, const std::string& name_space, DueMs nominal_ms);
+    ErrorCode why_not_created(QueueNumber number, const std::string& name_space, DueMs nominal_ms);
     // Whether one more message may be put into the queue. A recurring message must leave room for an occurrence:
     // recurring messages that fill the limit would wait forever.
     Status check_room(QueueNumber number, const std::string& name_space, const std::string& queue, bool is_recurring);
@@ -108,7 +108,7 @@ class Queues : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Batch
     // Whether one more schedule or watchdog may be created in the namespace, which has `used` of them and is limited to
     // `quota`; `what` is a noun for one of them.
     Status check_quota(std::string_view name_space, std::uint64_t Namespace::*used,
-                       std::uint64_t NamespaceSettings::*quota, std::string_view code, const std::string& what);
+                       std::uint64_t NamespaceSettings::*quota, ErrorCode code, const std::string& what);
 
     // ---- names
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_parts.h"
 
 namespace duewheel::queues_test {
@@ -20,11 +21,11 @@ TEST(Queues, a_queue_is_full_with_the_messages_of_the_batch_in_construction) {
         EXPECT_TRUE(trial.queues.take_room(0, kSpace, "q"));
         const Status full = trial.queues.take_room(0, kSpace, "q");
         ASSERT_FALSE(full);
-        EXPECT_EQ(full.error().code, "queue_full");
-        EXPECT_EQ(trial.queues.why_not_created(0, kSpace, trial.now), "queue_full");
+        EXPECT_EQ(full.error().code, "queue_full"_code);
+        EXPECT_EQ(trial.queues.why_not_created(0, kSpace, trial.now), "queue_full"_code);
     });
     trial.batch([&] {
-        EXPECT_EQ(trial.queues.why_not_created(0, kSpace, trial.now), "");
+        EXPECT_EQ(trial.queues.why_not_created(0, kSpace, trial.now), ErrorCode::none);
     });  // the put of that batch was not made
 }
 
@@ -38,7 +39,7 @@ TEST(Queues, names_that_a_batch_creates_count_against_the_limit) {
         EXPECT_TRUE(trial.queues.take_room(kNoQueue, kSpace, "second"));
         const Status third = trial.queues.take_room(kNoQueue, kSpace, "third");
         ASSERT_FALSE(third);
-        EXPECT_EQ(third.error().code, "queue_limit");
+        EXPECT_EQ(third.error().code, "queue_limit"_code);
     });
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 #include "resource/queue_settings.h"
 
@@ -35,7 +36,7 @@ Verdict Settings::decide(PendingCommand& pending, const ConfigureNamespaceComman
     next.revision = has_settings ? space->conf->settings.revision : 0;
     if (has_settings && next == space->conf->settings) return replied(pending, reports_.describe(*space));
     if (!has_settings && queues_.namespaces().with_settings + namespaces_in_batch_ >= options_.namespaces_max) {
-        return replied(pending, Error{"namespace_limit",
+        return replied(pending, Error{"namespace_limit"_code,
                                       "there are " + std::to_string(options_.namespaces_max) +
                                           " namespaces with settings already: remove settings that are not needed, or "
                                           "raise the setting limits.namespaces_max",
@@ -201,7 +202,7 @@ Verdict Settings::remove(PendingCommand& pending, QueueNumber number) {
         return Verdict::deferred;  // they are not counted yet, and belong to these settings
     QueueAnswer answer = reports_.describe(number);
     if (!at.counts.empty()) {
-        return replied(pending, Error{"queue_not_empty",
+        return replied(pending, Error{"queue_not_empty"_code,
                                       "the queue holds " + std::to_string(at.counts.pending) +
                                           " unfinished messages and " + std::to_string(at.counts.dead) +
                                           " dead letters, to which its settings apply: purge the queue and discard its "

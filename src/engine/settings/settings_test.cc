@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_parts.h"
 #include "message/records/subject.h"
 
@@ -61,7 +62,7 @@ TEST(Settings, are_removed_only_from_a_queue_without_messages) {
     static_cast<void>(trial.take<QueueAnswer>(1));
     const EntryNumber number = trial.put_message(trial.now + 1'000);
     trial.decide(ConfigureQueueCommand{.queue = "q", .what = What::remove}, 1);
-    EXPECT_EQ(trial.take<Error>(1).code, "queue_not_empty");
+    EXPECT_EQ(trial.take<Error>(1).code, "queue_not_empty"_code);
     trial.batch([&] { trial.lifecycle.purge(number, 0, Error{}); });
     EXPECT_EQ(trial.configure({.what = What::remove}).removed, true);
     EXPECT_EQ(trial.configure({.what = What::remove}).removed, false);
@@ -77,7 +78,7 @@ TEST(Settings, of_a_namespace_may_not_exceed_their_number) {
     EXPECT_EQ(trial.take<NamespaceAnswer>(1).settings.revision, 1u);
     command.name_space = "b";
     trial.decide(command, 2);
-    EXPECT_EQ(trial.take<Error>(2).code, "namespace_limit");
+    EXPECT_EQ(trial.take<Error>(2).code, "namespace_limit"_code);
     trial.decide(ConfigureNamespaceCommand{.name_space = "a", .removes = true}, 3);
     EXPECT_EQ(trial.take<NamespaceAnswer>(3).removed, true);
     trial.decide(command, 4);

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 #include "message/records/subject.h"
 #include "resource/queue_settings.h"
@@ -12,7 +13,7 @@ namespace {
 constexpr std::size_t kTokensMax = 100'000;
 
 Error unknown_token() {
-    return {"unknown_token", "there is no access token with this id: check the id, or list the tokens", "id"};
+    return {"unknown_token"_code, "there is no access token with this id: check the id, or list the tokens", "id"};
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ Verdict Tokens::decide(PendingCommand& pending, const ChangeTokenCommand& comman
         if (!table_.in_batch.empty()) return Verdict::deferred;
         if (table_.admin_until_ms_besides(command.id) < before_ms) {
             return replied(
-                pending, Error{"last_admin",
+                pending, Error{"last_admin"_code,
                                "no other token that can change all tokens lasts as long as this one: first create one "
                                "with scope admin, without namespaces and queues, that expires no earlier",
                                "id"});
@@ -54,7 +55,7 @@ Verdict Tokens::decide(PendingCommand& pending, const ChangeTokenCommand& comman
     next->id = command.id;
     if (current != nullptr && current->says_the_same(*next)) return replied(pending, TokenAnswer{*current});
     if (current == nullptr && table_.size() + table_.new_in_batch >= kTokensMax) {
-        return replied(pending, Error{"token_limit",
+        return replied(pending, Error{"token_limit"_code,
                                       "there are " + std::to_string(kTokensMax) +
                                           " access tokens already: remove one that is not needed",
                                       "id"});
@@ -63,7 +64,7 @@ Verdict Tokens::decide(PendingCommand& pending, const ChangeTokenCommand& comman
     for (const std::string& name : next->certificate_names) {
         const AccessToken* other = table_.find_by_certificate(name);
         if (other == nullptr || other->id == command.id) continue;
-        return replied(pending, Error{"certificate_name_taken",
+        return replied(pending, Error{"certificate_name_taken"_code,
                                       "certificates with the name `" + name +
                                           "` belong to another token: remove the name there first",
                                       "certificate_names"});

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_context.h"
 
 namespace duewheel::tokens_test {
@@ -47,7 +48,7 @@ TEST(Tokens, the_last_one_that_can_change_all_of_them_stays) {
     trial.change("a", with({Scope::admin}), 1);
     static_cast<void>(trial.take<TokenAnswer>(1));
     trial.change("a", std::nullopt, 2, true);
-    EXPECT_EQ(trial.take<Error>(2).code, "last_admin");
+    EXPECT_EQ(trial.take<Error>(2).code, "last_admin"_code);
     trial.change("b", with({Scope::admin}), 3);
     static_cast<void>(trial.take<TokenAnswer>(3));
     trial.change("a", std::nullopt, 4, true);
@@ -61,7 +62,7 @@ TEST(Tokens, the_name_of_a_certificate_belongs_to_one) {
     trial.change("a", token, 1);
     static_cast<void>(trial.take<TokenAnswer>(1));
     trial.change("b", token, 2);
-    EXPECT_EQ(trial.take<Error>(2).code, "certificate_name_taken");
+    EXPECT_EQ(trial.take<Error>(2).code, "certificate_name_taken"_code);
     EXPECT_EQ(trial.tokens.table().find_by_certificate("orders.example")->id, "a");
 }
 

@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/core/engine.h"
 #include "message/records/trial_records.h"
 
@@ -45,7 +46,7 @@ class TrialEngine {
         if (!reply) return {};
         if (auto* answer = std::get_if<Answer>(&*reply)) return std::move(*answer);
         const auto* error = std::get_if<Error>(&*reply);
-        ADD_FAILURE() << (error != nullptr ? std::string(error->code) + ": " + error->message
+        ADD_FAILURE() << (error != nullptr ? std::string(name_of(error->code)) + ": " + error->message
                                            : "another answer: " + std::to_string(reply->index()));
         return {};
     }

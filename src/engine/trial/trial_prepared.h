@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 
 namespace duewheel {
@@ -34,7 +35,7 @@ inline bool rolled_back(TrialEngine& shard, MessageId id) {
     return settled(shard, id, false);
 }
 inline std::string refusal(TrialEngine& shard, Command command) {
-    return std::string(shard.ask<Error>(std::move(command)).code);
+    return std::string(name_of(shard.ask<Error>(std::move(command)).code));
 }
 inline MessageAnswer look(TrialEngine& shard, MessageId id) {
     return shard.ask<MessageAnswer>(GetCommand{"default", id});

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 
 namespace duewheel::engine_forecast_steps_test {
@@ -32,7 +33,7 @@ TEST(ForecastSteps, the_first_is_the_rest_of_the_current_one) {
 TEST(ForecastSteps, the_number_of_steps_is_limited_and_not_that_of_minutes) {
     TrialEngine shard;
     EXPECT_EQ(shard.ask<ForecastAnswer>(hours(1'440 * 60)).minutes.size(), 1'440u);
-    EXPECT_EQ(shard.ask<Error>(hours(1'440 * 60 + 1)).code, "out_of_range");
+    EXPECT_EQ(shard.ask<Error>(hours(1'440 * 60 + 1)).code, "out_of_range"_code);
 }
 
 }  // namespace

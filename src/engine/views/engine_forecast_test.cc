@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 #include "shared/random.h"
 
@@ -218,13 +219,13 @@ TEST(Forecast, the_entries_examined_per_iteration_are_limited) {
 TEST(Forecast, limits_are_kept) {
     TrialEngine shard({.listings_max = 2});
     for (const std::uint32_t minutes : {0u, 1'441u}) {
-        EXPECT_EQ(shard.ask<Error>(forecast_of("q", minutes)).code, "out_of_range");
+        EXPECT_EQ(shard.ask<Error>(forecast_of("q", minutes)).code, "out_of_range"_code);
     }
     shard.hold_lookups = true;
     const ReplyToken first = shard.submit(forecast_of("q", 1));
     const ReplyToken second = shard.submit(forecast_of("q", 1'440));
     shard.turn();
-    EXPECT_EQ(shard.ask<Error>(forecast_of("q")).code, "too_busy");
+    EXPECT_EQ(shard.ask<Error>(forecast_of("q")).code, "too_busy"_code);
     EXPECT_EQ(shard.engine().counters().listings, 2u);
     shard.hold_lookups = false;
     shard.answer_lookups();

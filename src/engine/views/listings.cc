@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 #include "engine/messages/live_state.h"
 
@@ -34,7 +35,7 @@ void Listings::start(const ListCommand& command, ReplyToken token) {
         return reply(token, std::move(fits).error());
     const bool of_dead = command.states.contains(State::dead);
     if (of_dead && command.states != StateSet{State::dead}) {
-        return reply(token, Error{"bad_state",
+        return reply(token, Error{"bad_state"_code,
                                   "dead letters are listed separately, in the order in which they became dead letters: "
                                   "use state=dead alone",
                                   "state"});

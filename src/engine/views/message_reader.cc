@@ -31,7 +31,7 @@ void MessageReader::read(const GetCommand& command, ReplyToken token, const Shar
         if (entry.has_unwritten_attempt()) row.reason.clear();  // another attempt has started
         if (is_foreign(row.state.name_space, row.state.queue)) return reply(token, unknown_id(id));
         const bool makes_one = entry.waits_for == WaitsFor::occurrence && !entry.in_batch;
-        return answer_get(std::move(row), token, makes_one ? recurring_.why_waits(number) : "");
+        return answer_get(std::move(row), token, makes_one ? recurring_.why_waits(number) : ErrorCode::none);
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
         MessageRow row = recent_.row(id, *outcome);
@@ -69,7 +69,7 @@ void MessageReader::finish_get(const PendingCommand& pending, std::optional<Mess
 }
 
 // Completes the reply with the content of the message, which is in the log.
-void MessageReader::answer_get(MessageRow row, ReplyToken token, std::string_view blocked_by) {
+void MessageReader::answer_get(MessageRow row, ReplyToken token, ErrorCode blocked_by) {
     row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_recurring(), now_);
     MessageLookup read;
     read.token = token;

@@ -37,7 +37,7 @@ class MessageReader
   private:
     void get_by_key(PendingCommand pending);
     void finish_get(const PendingCommand& pending, std::optional<MessageRow> row, Generation generation);
-    void answer_get(MessageRow row, ReplyToken token, std::string_view blocked_by = {});
+    void answer_get(MessageRow row, ReplyToken token, ErrorCode blocked_by = ErrorCode::none);
 
     Lifecycle& lifecycle_;
     MessageFinder& finder_;

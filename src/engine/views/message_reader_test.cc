@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_parts.h"
 
 namespace duewheel::message_reader_test {
@@ -67,7 +68,7 @@ TEST(MessageReader, an_ended_message_has_no_content_and_is_gone_after_its_retent
     EXPECT_FALSE(trial.lookups.has_started());
     trial.now += 1;
     trial.get(id);
-    EXPECT_EQ(trial.take<Error>(1).code, "gone");
+    EXPECT_EQ(trial.take<Error>(1).code, "gone"_code);
 }
 
 TEST(MessageReader, a_message_of_the_index_is_looked_up_and_is_shown_as_due) {
@@ -80,10 +81,10 @@ TEST(MessageReader, a_message_of_the_index_is_looked_up_and_is_shown_as_due) {
     EXPECT_EQ(trial.shown().row.state.state, State::ready);
     trial.get(kOnDisk);
     trial.answer<FactsLookup>(trial.reader, std::nullopt);
-    EXPECT_EQ(trial.take<Error>(1).code, "gone");
+    EXPECT_EQ(trial.take<Error>(1).code, "gone"_code);
     for (const MessageId id : {MessageId{0}, kOnDisk + 1, kOnDisk + 9 * kShardsMax}) {
         trial.get(id);
-        EXPECT_EQ(trial.take<Error>(1).code, "unknown_id") << "it was not assigned by this shard";
+        EXPECT_EQ(trial.take<Error>(1).code, "unknown_id"_code) << "it was not assigned by this shard";
     }
 }
 
@@ -97,20 +98,20 @@ TEST(MessageReader, what_a_caller_may_not_see_is_unknown_wherever_it_is) {
     const GetCommand foreign{.name_space = "team", .id = here};
     for (int ended = 0; ended < 2; ++ended) {
         trial.get(here, others);
-        EXPECT_EQ(trial.take<Error>(1).code, "unknown_id");
+        EXPECT_EQ(trial.take<Error>(1).code, "unknown_id"_code);
         trial.reader.read(foreign, 1, nullptr);
-        EXPECT_EQ(trial.take<Error>(1).code, "unknown_id");
+        EXPECT_EQ(trial.take<Error>(1).code, "unknown_id"_code);
         if (ended == 0) trial.batch([&] { trial.lifecycle.purge(number, 0, Error{}); });
     }
     const MessageRow row = Trial::row_on_disk(kOnDisk, trial.now);
     for (const std::optional<MessageRow>& found : {std::optional(row), std::optional<MessageRow>()}) {
         trial.get(kOnDisk, others);
         trial.answer<FactsLookup>(trial.reader, found);
-        EXPECT_EQ(trial.take<Error>(1).code, "unknown_id");
+        EXPECT_EQ(trial.take<Error>(1).code, "unknown_id"_code);
     }
     trial.reader.read(GetCommand{.name_space = "team", .id = kOnDisk}, 1, nullptr);
     trial.answer<FactsLookup>(trial.reader, row);
-    EXPECT_EQ(trial.take<Error>(1).code, "unknown_id");
+    EXPECT_EQ(trial.take<Error>(1).code, "unknown_id"_code);
 }
 
 TEST(MessageReader, a_result_older_than_the_newest_table_is_looked_up_again) {
@@ -129,7 +130,7 @@ TEST(MessageReader, contents_that_are_being_read_are_bounded) {
     const MessageId id = trial.recent.entry(trial.put_message(trial.now)).id;
     trial.get(id);
     trial.reader.read(GetCommand{.id = id}, 2, nullptr);
-    EXPECT_EQ(trial.take<Error>(2).code, "too_busy");
+    EXPECT_EQ(trial.take<Error>(2).code, "too_busy"_code);
     trial.shown();
     trial.get(id);
     EXPECT_EQ(trial.shown().row.id, id);
@@ -146,7 +147,7 @@ TEST(MessageReader, a_key_finds_its_message_in_memory_or_in_the_index) {
     trial.reader.read(GetCommand{.by_key = {"q", "other"}}, 1, nullptr);
     trial.started<FindKeys>();
     trial.answer<KeysLookup>(trial.reader, {std::nullopt});
-    EXPECT_EQ(trial.take<Error>(1).code, "unknown_key");
+    EXPECT_EQ(trial.take<Error>(1).code, "unknown_key"_code);
     trial.reader.read(GetCommand{.by_key = {"q", "other"}}, 1, nullptr);
     trial.started<FindKeys>();
     trial.answer<KeysLookup>(trial.reader, {KeyFacts{{.id = kOnDisk}, State::scheduled, false}});
@@ -162,7 +163,7 @@ TEST(MessageReader, says_why_the_occurrence_of_a_due_recurring_message_waits) {
     const MessageId id = trial.recent.entry(trial.put_record(std::move(record), trial.now)).id;
     trial.get(id);
     const MessageAnswer message = trial.shown();
-    EXPECT_EQ(message.blocked_by, "store_full");
+    EXPECT_EQ(message.blocked_by, "store_full"_code);
     EXPECT_EQ(message.repeat->every_ms, 5);
     EXPECT_EQ(message.row.state.order_key, "o") << "of its occurrences";
     EXPECT_EQ(message.row.state.state, State::scheduled) << "it is never ready itself";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 
 namespace duewheel {
@@ -21,7 +22,7 @@ NamespaceAnswer QueueReports::describe(const Namespace& space) {
 void QueueReports::read(const DescribeNamespaceCommand& command, ReplyToken token, const SharedLimits&) {
     const Namespace* space = queues_.namespaces().find(command.name_space);
     if (space == nullptr || !space->is_there()) {
-        return reply(token, Error{"unknown_namespace",
+        return reply(token, Error{"unknown_namespace"_code,
                                   "the namespace has no content and no settings: check the name, or create it with a "
                                   "put or with settings",
                                   "namespace"});

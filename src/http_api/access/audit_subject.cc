@@ -1,5 +1,6 @@
 #include "http_api/access/audit_subject.h"
 
+#include "base/error_codes.h"
 #include "http_api/calls/request_log.h"
 #include "net/http/http_target.h"
 
@@ -26,7 +27,7 @@ std::optional<AuditSubject> audit_subject(const CallPath& call, std::string_view
     return AuditSubject{verb, is_of_server ? std::string() : decoded(call.name_space), decoded(call.name)};
 }
 
-AuditEntry audit_entry(const RequestNote& note, std::string_view code, InstantMs now) {
+AuditEntry audit_entry(const RequestNote& note, ErrorCode code, InstantMs now) {
     AuditEntry entry;
     entry.time_ms = now;
     entry.actor = note.token_id;
@@ -41,7 +42,7 @@ AuditEntry audit_entry(const RequestNote& note, std::string_view code, InstantMs
         entry.verb = kAccessRefusedVerb;
         entry.call = note.method + " " + note.path;
     }
-    entry.outcome = code.empty() ? kOutcomeOk : code;
+    entry.outcome = code == ErrorCode::none ? kOutcomeOk : name_of(code);
     entry.traceparent = note.traceparent;
     return entry;
 }

@@ -28,6 +28,6 @@ std::string_view audit_verb(CallPath::What what, std::string_view method);
 std::optional<AuditSubject> audit_subject(const CallPath& call, std::string_view method);
 
 // The line of a request that ended with this error code; empty: it was carried out.
-AuditEntry audit_entry(const RequestNote& note, std::string_view code, InstantMs now);
+AuditEntry audit_entry(const RequestNote& note, ErrorCode code, InstantMs now);
 
 }  // namespace duewheel

@@ -8,6 +8,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/access/access_fixture.h"
 #include "http_api/calls/call_fixture.h"
 
@@ -71,7 +72,7 @@ class AuditedServer {
     explicit AuditedServer(HttpApiOptions options = {}) : server(with_audit(std::move(options))) {
         audit.loop = &server.server().loop();
     }
-    std::string ask(const Call& call, Reply reply = Error{"too_busy", "the test says so"}) {
+    std::string ask(const Call& call, Reply reply = Error{"too_busy"_code, "the test says so"}) {
         audit.recorded.clear();
         audit.refused.clear();
         return server.ask(call, std::move(reply));
@@ -112,7 +113,7 @@ TEST(AuditSubject, each_administrative_request_has_one_entry_and_others_have_non
     for (const MethodOfCall& call : all_calls()) {
         SCOPED_TRACE(call.method + " " + call.path);
         const bool has_body = call.method != "GET" && call.method != "HEAD";
-        const Error refused{call.what == What::lease ? "store_full" : "too_busy", "the test says so"};
+        const Error refused{call.what == What::lease ? "store_full"_code : "too_busy"_code, "the test says so"};
         const std::string answer = server.ask({call.method, call.path, has_body ? "{}" : ""}, refused);
         // Only refusals are limited.
         const bool is_refused = status_of(answer) >= 300;
@@ -183,7 +184,7 @@ TEST(AuditSubject, without_a_log_nothing_is_executed) {
     answer = server.ask(kPause, QueueAnswer{});
     EXPECT_EQ(member_of(answer, "code"), "audit_unavailable");
     EXPECT_NE(member_of(answer, "detail").find("was carried out"), std::string::npos);
-    EXPECT_EQ(member_of(server.ask(kPause, Error{"queue_limit", "none"}), "code"), "queue_limit")
+    EXPECT_EQ(member_of(server.ask(kPause, Error{"queue_limit"_code, "none"}), "code"), "queue_limit")
         << "a refusal is told as it is";
 }
 

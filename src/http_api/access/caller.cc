@@ -7,6 +7,8 @@
 #include <string_view>
 #include <system_error>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -92,14 +94,14 @@ bool is_link_to_dashboard(const HttpRequest& request) {
 }
 
 Error foreign_host(std::string_view host) {
-    return {"foreign_host",
+    return {"foreign_host"_code,
             "this server does not have the name \"" + std::string(host.substr(0, kShownBytesMax)) +
                 "\": call it by its address or as localhost, or add the name to its setting http.hosts",
             "Host"};
 }
 
 Error foreign_origin(std::string_view said, std::string_view field) {
-    return {"foreign_origin",
+    return {"foreign_origin"_code,
             "a web page of \"" + std::string(said.substr(0, kShownBytesMax)) +
                 "\" must not call this server: if it is yours, add its host to the setting http.hosts, with scheme and "
                 "port if they are not the usual ones",

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::caller_test {
 namespace {
 
@@ -14,7 +16,7 @@ std::string code_of(std::string_view method, std::vector<HttpField> fields, cons
     request.method = method;
     request.fields = std::move(fields);
     const Status checked = check_caller(request, rules);
-    return checked ? "fine" : std::string(checked.error().code) + " " + checked.error().field;
+    return checked ? "fine" : std::string(name_of(checked.error().code)) + " " + checked.error().field;
 }
 
 TEST(Caller, is_served_under_a_name_of_the_server) {
@@ -107,7 +109,7 @@ TEST(Caller, a_page_of_another_site_may_not_read_but_link_to_the_dashboard) {
         fields.push_back({"Host", "localhost:7420"});
         request.fields = std::move(fields);
         const Status checked = check_caller(request, kLoopback);
-        return checked ? "fine" : std::string(checked.error().code) + " " + checked.error().field;
+        return checked ? "fine" : std::string(name_of(checked.error().code)) + " " + checked.error().field;
     };
     const HttpField foreign{"Sec-Fetch-Site", "cross-site"};
     EXPECT_EQ(get("/v1/stats", {foreign}), "foreign_origin Sec-Fetch-Site");

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/access/access_fixture.h"
 
 namespace duewheel::http_access_test {
@@ -54,14 +55,14 @@ TEST(HttpAccess, the_limits_of_the_token_travel_with_the_command_and_with_each_p
         server.server().on_loop([&] { limits = server.shard().last_limits; });
         return limits ? limits->queue_prefix : "none";
     };
-    server.ask(with_token({"GET", "/v1/messages/1024"}, "a"), Error{"unknown_id", "no"});
+    server.ask(with_token({"GET", "/v1/messages/1024"}, "a"), Error{"unknown_id"_code, "no"});
     EXPECT_EQ(prefix(), "orders-");
-    server.ask(with_token({"GET", "/v1/messages/1024"}, "b"), Error{"unknown_id", "no"});
+    server.ask(with_token({"GET", "/v1/messages/1024"}, "b"), Error{"unknown_id"_code, "no"});
     EXPECT_EQ(prefix(), "none");
     server.ask(with_token({"POST", kPut + ":batch", kBody, "application/x-ndjson"}, "a"),
                PutBatchAnswer{{PutAnswer{1024}}});
     EXPECT_EQ(prefix(), "orders-");
-    server.ask(with_token({"GET", "/v1/messages/1024"}, "b"), Error{"unknown_id", "no"});
+    server.ask(with_token({"GET", "/v1/messages/1024"}, "b"), Error{"unknown_id"_code, "no"});
     const std::string leases = R"({"leases":[")" + lease_text({1024, 1, 2, 3}) + R"("]})";
     server.ask(with_token({"POST", "/v1/leases:ack", leases}, "a"), LeaseEndAnswer{LeaseOutcome::done, 0, 0});
     EXPECT_EQ(prefix(), "orders-");
@@ -128,7 +129,7 @@ TEST(HttpAccess, refusals_are_counted_by_their_reason) {
     server.ask(with_token({"GET", "/readyz"}, "b"));
     server.ask(with_token({"GET", "/readyz"}, "e"));
     server.ask(with_token({"GET", kPut}, "a"));
-    server.ask(with_token({"POST", kPut, kBody}, "a"), Error{"forbidden", "of the engine", "queue"});
+    server.ask(with_token({"POST", kPut, kBody}, "a"), Error{"forbidden"_code, "of the engine", "queue"});
     const AccessRefusals counted = refusals(server);
     EXPECT_EQ(counted.token_required, 1u);
     EXPECT_EQ(counted.bad_token, 2u);

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/fields/name_rule.h"
 #include "net/http/http_target.h"
 
@@ -12,7 +13,7 @@ namespace {
 
 Result<std::string> decode(std::string_view raw) {
     Result<std::string> decoded = percent_decode(raw);
-    if (!decoded) return Error{"bad_path", "a percent sign in a path must be followed by two hexadecimal digits"};
+    if (!decoded) return Error{"bad_path"_code, "a percent sign in a path must be followed by two hexadecimal digits"};
     return decoded;
 }
 
@@ -52,7 +53,7 @@ Result<MessageId> parse_message_id(std::string_view text) {
     const char* end = text.data() + text.size();
     const auto [stopped, failed] = std::from_chars(text.data(), end, id);
     if (failed != std::errc() || stopped != end || text.front() == '0' || id > kMessageIdMax) {
-        return Error{"bad_id", "a message id is the integer from the response to the put", "id"};
+        return Error{"bad_id"_code, "a message id is the integer from the response to the put", "id"};
     }
     return id;
 }

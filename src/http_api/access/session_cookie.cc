@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -56,7 +58,7 @@ HttpHeader end_session(const HttpRequest& request) {
 Status check_session_page(const HttpRequest& request) {
     if (request.method == "GET" || request.method == "HEAD") return {};
     if (request.header("Origin") || request.header("Sec-Fetch-Site") == "same-origin") return {};
-    return Error{"foreign_origin",
+    return Error{"foreign_origin"_code,
                  "a change with the cookie of the dashboard must come from a page of this server, and this request "
                  "names no page in Origin: programs send the token as `Authorization: Bearer dw_...`",
                  "Origin"};

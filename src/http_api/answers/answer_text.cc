@@ -8,6 +8,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/error_codes.h"
 #include "base/json_writer.h"
 #include "http_api/answers/message_text.h"
 #include "http_api/answers/name_cursor.h"
@@ -227,7 +228,7 @@ template <class Answer>
 requires std::same_as<Answer, PutBatchAnswer> || std::same_as<Answer, RelocateAnswer> ||
     std::same_as<Answer, TakeRecordsAnswer>
         HttpResponse write(const Answer&) {
-    return problem({"internal", "a reply went astray"});
+    return problem({"internal"_code, "a reply went astray"});
 }
 
 void write_part(JsonWriter& json, const Error& error) {

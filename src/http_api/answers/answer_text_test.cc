@@ -7,6 +7,7 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/answers/lease_text.h"
 #include "http_api/answers/message_text.h"
 #include "http_api/answers/stats_text.h"
@@ -178,18 +179,18 @@ TEST(AnswerText, of_the_end_of_a_lease) {
 }
 
 TEST(AnswerText, of_a_refusal) {
-    const HttpResponse response = answer_text(Error{"unknown_id", "No \"such\" message.", "id"});
+    const HttpResponse response = answer_text(Error{"unknown_id"_code, "No \"such\" message.", "id"});
     EXPECT_EQ(response.status, 404);
     EXPECT_EQ(response.content_type, "application/problem+json");
     EXPECT_EQ(response.body, R"({"type":"about:blank","title":"No such message","status":404,"code":"unknown_id",)"
                              R"("detail":"No \"such\" message.","field":"id"})");
     EXPECT_TRUE(response.headers.empty());
-    EXPECT_EQ(answer_text(Error{"bad_json", "x"}).body,
+    EXPECT_EQ(answer_text(Error{"bad_json"_code, "x"}).body,
               R"({"type":"about:blank","title":"Invalid JSON","status":400,"code":"bad_json","detail":"x"})");
 }
 
 TEST(AnswerText, sends_retry_after_to_a_limited_client) {
-    for (const char* code : {"too_busy", "overloaded", "waiter_limit", "queue_limit"}) {
+    for (const ErrorCode code : {"too_busy"_code, "overloaded"_code, "waiter_limit"_code, "queue_limit"_code}) {
         const HttpResponse response = answer_text(Error{code, "x"});
         ASSERT_EQ(response.headers.size(), 1u) << code;
         EXPECT_EQ(response.headers[0].name, "Retry-After");
@@ -197,9 +198,9 @@ TEST(AnswerText, sends_retry_after_to_a_limited_client) {
     }
 }
 
-// A code that is not listed is an internal error, and must not look like an error of the client.
-TEST(AnswerText, of_a_code_that_is_not_listed_is_500) {
-    const HttpResponse response = answer_text(Error{"made_up", "x", "y"});
+// A code that no client should receive is an internal error, and must not look like an error of the client.
+TEST(AnswerText, of_a_code_that_is_not_for_clients_is_500) {
+    const HttpResponse response = answer_text(Error{"damaged_log"_code, "x", "y"});
     EXPECT_EQ(response.status, 500);
     EXPECT_NE(response.body.find(R"("status":500)"), std::string::npos);
 }

@@ -56,7 +56,7 @@ void write_id(JsonWriter& json, MessageId id) {
 void write_message(JsonWriter& json, const MessageAnswer& answer) {
     json.open();
     write_row(json, answer.row);
-    if (!answer.blocked_by.empty()) json.text("blocked_by", answer.blocked_by);
+    if (answer.blocked_by != ErrorCode::none) json.text("blocked_by", name_of(answer.blocked_by));
     if (answer.row.state.retry) write_retry(json, *answer.row.state.retry);
     if (answer.repeat) write_repeat(json, *answer.repeat);
     if (answer.expires_in_ms != 0) json.number("expires_in_ms", answer.expires_in_ms);

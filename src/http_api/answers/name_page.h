@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/status.h"
 #include "engine/commands/command.h"
 #include "http_api/answers/name_cursor.h"
@@ -24,7 +25,7 @@ Status read_name_page(const QueryRequest& query, std::string_view what, Parse pa
     if (!cursor) return {};
     std::optional<std::string> after = parse(*cursor);
     if (!after) {
-        return Error{"bad_cursor",
+        return Error{"bad_cursor"_code,
                      "this is not a cursor of " + std::string(what) +
                          ": use the cursor of the previous page, or start without one",
                      "cursor"};

@@ -67,7 +67,7 @@ void write_schedule(JsonWriter& json, const ScheduleAnswer& answer) {
         write_instant(json, "next", "next_ms", state.next_ms);
         json.number("next_occurrence", state.next_run);
     }
-    if (!answer.blocked_by.empty()) json.text("blocked_by", answer.blocked_by);
+    if (answer.blocked_by != ErrorCode::none) json.text("blocked_by", name_of(answer.blocked_by));
     write_progress(json, state);
     json.text("zone_data", answer.zone_data);
     write_words(json, state.rule.times);

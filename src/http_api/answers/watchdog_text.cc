@@ -33,7 +33,7 @@ void write_watchdog(JsonWriter& json, const WatchdogAnswer& answer) {
     json.text("state", state.due_ms != 0 ? "armed" : "asleep").number("revision", state.revision);
     write_instant(json, "created", "created_ms", state.created_ms);
     if (state.due_ms != 0) write_instant(json, "due", "due_ms", state.due_ms);
-    if (!answer.blocked_by.empty()) json.text("blocked_by", answer.blocked_by);
+    if (answer.blocked_by != ErrorCode::none) json.text("blocked_by", name_of(answer.blocked_by));
     if (answer.late) json.boolean("late", *answer.late);
     write_instant(json, "last_fed", "last_fed_ms", state.fed_ms);
     write_progress(json, state);

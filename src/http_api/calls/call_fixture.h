@@ -15,6 +15,7 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/answers/lease_text.h"
 #include "http_api/calls/contract_fixture.h"
 #include "http_api/http_api.h"
@@ -280,7 +281,7 @@ class ApiServer {
     }
 
     // The whole answer to one call; the shard answers with `reply`.
-    std::string ask(const Call& call, Reply reply = Error{"internal", "the test expects no command"}) {
+    std::string ask(const Call& call, Reply reply = Error{"internal"_code, "the test expects no command"}) {
         server_.on_loop([&] {
             reply_ = std::move(reply);
             shard_.submitted.clear();

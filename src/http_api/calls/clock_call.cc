@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/json_writer.h"
 #include "calendar/instant_text.h"
 #include "http_api/fields/json_request.h"
@@ -28,10 +29,10 @@ HttpResponse clock_text(const ClockStatus& status) {
 // The time by which a test advances the clock.
 Result<std::int64_t> read_advance(const JsonRequest& json, const ClockStatus& now) {
     if (json.has_time("by") && json.has_time("to")) {
-        return Error{"conflicting_members", "give either `by`, a duration, or `to`, an instant, not both", "to"};
+        return Error{"conflicting_members"_code, "give either `by`, a duration, or `to`, an instant, not both", "to"};
     }
     if (!json.has_time("by") && !json.has_time("to")) {
-        return Error{"missing_member", "give `by`, such as 1h, or `to`, such as 2027-01-01T06:00:00Z", "by"};
+        return Error{"missing_member"_code, "give `by`, such as 1h, or `to`, such as 2027-01-01T06:00:00Z", "by"};
     }
     const bool to = json.has_time("to");
     const Result<std::optional<std::int64_t>> read = to ? json.instant_ms("to") : json.duration_ms("by");
@@ -39,11 +40,11 @@ Result<std::int64_t> read_advance(const JsonRequest& json, const ClockStatus& no
     const std::int64_t left = kServerTimeMaxMs - now.server_ms;
     const std::int64_t by = to ? **read - now.server_ms : **read;
     if (to && by < 0) {
-        return Error{"out_of_range",
+        return Error{"out_of_range"_code,
                      "server time never goes back, and is " + format_instant(now.server_ms) + " already", "to"};
     }
     if (by > left) {
-        return Error{"out_of_range", "server time cannot be later than " + format_instant(kServerTimeMaxMs),
+        return Error{"out_of_range"_code, "server time cannot be later than " + format_instant(kServerTimeMaxMs),
                      to ? "to" : "by"};
     }
     return by;
@@ -55,7 +56,7 @@ Result<HttpResponse> answer_clock_call(const HttpRequest& request, CommandPort& 
     if (request.path == "/v1/clock:accept") {
         if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
         if (!port.accept_clock()) {
-            return Error{"clock_not_held", "the wall clock is not held back, so there is nothing to accept"};
+            return Error{"clock_not_held"_code, "the wall clock is not held back, so there is nothing to accept"};
         }
     } else if (request.path == "/v1/clock:advance") {
         const Result<JsonRequest> json = read_members(request, kAdvanceMembers);
@@ -64,7 +65,8 @@ Result<HttpResponse> answer_clock_call(const HttpRequest& request, CommandPort& 
         const Result<std::int64_t> by = read_advance(*json, now);
         if (!by) return by.error();
         if (now.state != ClockState::test) {
-            return Error{"not_a_test_clock", "server time can be advanced only if the server runs with --test-clock"};
+            return Error{"not_a_test_clock"_code,
+                         "server time can be advanced only if the server runs with --test-clock"};
         }
         port.advance_clock(*by);
     }

@@ -7,6 +7,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/error_codes.h"
 #include "http_api/calls/call_path.h"
 #include "http_api/fields/field_schema.h"
 #include "http_api/problem.h"
@@ -177,7 +178,7 @@ class Contract {
         for (const json::value& each : operation.at("x-problems").as_array()) add_codes(text_of(each), codes);
         operation.erase("x-problems");
         std::map<int, Codes> by_status;
-        for (const std::string& code : codes) by_status[find_problem_kind(code)->status].insert(code);
+        for (const std::string& code : codes) by_status[find_error_code(code)->status].insert(code);
         json::object& responses = operation.at("responses").as_object();
         for (auto& [status, response] : responses) {
             response.as_object()["headers"] = json::object{{"traceparent", reference("headers", "traceparent")}};
@@ -196,7 +197,8 @@ class Contract {
             for (const json::value& each : group->as_array()) add_codes(text_of(each), into);
             return;
         }
-        if (find_problem_kind(name) == nullptr) throw std::invalid_argument(std::string(name));
+        if (const ErrorCodeRow* row = find_error_code(name); row == nullptr || row->status == 0)
+            throw std::invalid_argument(std::string(name));
         into.insert(std::string(name));
     }
 
@@ -225,7 +227,7 @@ class Contract {
         std::string description;
         for (const std::string& code : codes) {
             names.emplace_back(code);
-            const std::string_view title = find_problem_kind(code)->title;
+            const std::string_view title = find_error_code(code)->title;
             if (titles.insert(title).second) description.append(description.empty() ? "" : "; ").append(title);
         }
         json::object schema = reference("schemas", "Problem");
@@ -313,7 +315,9 @@ class Contract {
             value = std::move(shown);
         } else if (object->contains("x-codes")) {
             json::array codes;
-            for (const ProblemKind& kind : problem_kinds()) codes.emplace_back(kind.code);
+            for (const ErrorCodeRow& row : kErrorCodes) {
+                if (row.status != 0) codes.emplace_back(row.name);
+            }
             value = std::move(codes);
         } else {
             for (auto& [member, each] : *object) fill_in(each);

@@ -1,8 +1,8 @@
 // The contract of the HTTP API: the OpenAPI 3.1 document that is served at /openapi.json.
 //
 // It is written by hand, in openapi.json in this directory, except for what could become outdated: status and title of
-// a problem code come from problem.cc, limits are those in force, members of settings come from their tables, and parts
-// that are common to many calls are written once. That file contains
+// a problem code come from base/error_codes.h, limits are those in force, members of settings come from their tables,
+// and parts that are common to many calls are written once. That file contains
 //
 //   "x-problems": [...]      of an operation: codes, and groups of codes (x-problem-groups), that it can return besides
 //                            those of the group `any`; they become its responses by status

@@ -12,6 +12,7 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/calls/contract.h"
 #include "net/http/http_target.h"
 #include "net/loopback_fixture.h"
@@ -94,18 +95,19 @@ inline std::string field_of(const std::string& answer, const std::string& name) 
 
 inline void expect_in_contract(const std::string& method, const std::string& target, const std::string& answer) {
     SCOPED_TRACE("the contract of " + method + " " + target.substr(0, 200));
-    std::string code;
+    std::string problem_code;
     if (field_of(answer, "Content-Type") == "application/problem+json" && method != "HEAD") {
-        code = boost::json::parse(body_of(answer)).at("code").as_string().c_str();
+        problem_code = boost::json::parse(body_of(answer)).at("code").as_string().c_str();
     }
-    if (code.starts_with("foreign_")) return;  // comes before anything else
-    if (target == "*") return;                 // the server as a whole, for which a contract of paths has no word
+    if (problem_code.starts_with("foreign_")) return;  // comes before anything else
+    if (target == "*") return;  // the server as a whole, for which a contract of paths has no word
     const boost::json::object* item = find_path(target);
     // Without a valid token a request does not learn whether there is such a call.
-    const bool is_stranger = code == "token_required" || code == "bad_token" || code == "token_expired";
+    const bool is_stranger =
+        problem_code == "token_required" || problem_code == "bad_token" || problem_code == "token_expired";
     if (item == nullptr && is_stranger) return;
     if (item == nullptr) {
-        EXPECT_EQ(code, "unknown_path") << "the contract lacks this path";
+        EXPECT_EQ(problem_code, "unknown_path") << "the contract lacks this path";
         return;
     }
     const std::string status = std::to_string(status_of(answer));
@@ -117,7 +119,7 @@ inline void expect_in_contract(const std::string& method, const std::string& tar
         return;
     }
     const boost::json::value* found = operation->at("responses").as_object().if_contains(status);
-    ASSERT_NE(found, nullptr) << "the contract lacks the status " << status << " " << code;
+    ASSERT_NE(found, nullptr) << "the contract lacks the status " << status << " " << problem_code;
     if (method == "HEAD") return;
     const boost::json::object& response = resolved(*found);
     const std::string type = field_of(answer, "Content-Type");
@@ -127,8 +129,9 @@ inline void expect_in_contract(const std::string& method, const std::string& tar
     }
     EXPECT_TRUE(response.at("content").as_object().contains(type.substr(0, type.find(';'))))
         << "the contract lacks the media type " << type << " of status " << status;
-    if (!code.empty()) {
-        EXPECT_TRUE(codes_of(response).contains(code)) << "the contract lacks the code " << code;
+    if (!problem_code.empty()) {
+        EXPECT_TRUE(codes_of(response).contains(problem_code))
+            << "the contract lacks the code " << problem_code;
     }
 }
 

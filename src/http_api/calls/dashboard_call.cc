@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "base/json_writer.h"
 #include "calendar/duration.h"
 #include "http_api/fields/name_rule.h"
@@ -23,7 +24,7 @@ Result<DueMs> read_window(const QueryRequest& query) {
     Result<std::int64_t> window_ms = parse_duration(*text);
     if (!window_ms) return Error{window_ms.error().code, window_ms.error().message, "window"};
     if (*window_ms < LatenessHistory::kRowMs || *window_ms > kWindowMaxMs) {
-        return Error{"out_of_range", "`window` must be from 5s to 1h: the history is that long", "window"};
+        return Error{"out_of_range"_code, "`window` must be from 5s to 1h: the history is that long", "window"};
     }
     return *window_ms;
 }

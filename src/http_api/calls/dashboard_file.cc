@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/error_codes.h"
 #include "http_api/problem.h"
 
 namespace duewheel {
@@ -81,7 +82,7 @@ HttpResponse answer_dashboard_file(const HttpRequest& request) {
         std::find_if(files.begin(), files.end(), [&](const DashboardFile& each) { return each.path == request.path; });
     if (file == files.end()) {
         return problem(
-            {"unknown_path",
+            {"unknown_path"_code,
              "the dashboard of this server has no such file: reload the page, it may be of another version"});
     }
     const bool compressed = accepts_gzip(request);

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/json_writer.h"
 #include "http_api/answers/stats_text.h"
 #include "http_api/calls/dashboard_call.h"
@@ -38,7 +39,7 @@ Result<EventSet> read_event_set(std::string_view only) {
         const std::size_t comma = std::min(only.find(','), only.size());
         const auto* name = std::find(kEventNames.begin(), kEventNames.end(), only.substr(0, comma));
         if (name == kEventNames.end()) {
-            return Error{"bad_parameter", "`only` lists events, separated by commas: stats, queues, lateness, log",
+            return Error{"bad_parameter"_code, "`only` lists events, separated by commas: stats, queues, lateness, log",
                          "only"};
         }
         set = static_cast<EventSet>(set | (1u << (name - kEventNames.begin())));
@@ -52,19 +53,21 @@ EventStreams::EventStreams(const CommandPort& port, std::function<std::string()>
     : port_(port), stats_(std::move(stats)), log_(log), sessions_(sessions) {}
 
 Status EventStreams::admit(const AccessRight& right) {
-    if (stopped_) return Error{"stream_limit", "the server is stopping: connect again after its restart"};
+    if (stopped_) return Error{"stream_limit"_code, "the server is stopping: connect again after its restart"};
     end_some();
     const auto of_token = static_cast<std::size_t>(std::count_if(
         streams_.begin(), streams_.end(), [&](const Stream& each) { return each.right.token_id == right.token_id; }));
     if (!right.token_id.empty() && of_token >= kEventStreamsOfTokenMax) {
-        return Error{"stream_limit", "the access token `" + right.token_id + "` has " + std::to_string(of_token) +
-                                         " event streams, which is the limit: close pages of the dashboard that are "
-                                         "not needed, and try again"};
+        return Error{"stream_limit"_code,
+                     "the access token `" + right.token_id + "` has " + std::to_string(of_token) +
+                         " event streams, which is the limit: close pages of the dashboard that are "
+                         "not needed, and try again"};
     }
     if (streams_.size() < kEventStreamsMax) return {};
-    return Error{"stream_limit", "this server has " + std::to_string(kEventStreamsMax) +
-                                     " event streams, which is the limit: close pages of the dashboard that are not "
-                                     "needed, and try again"};
+    return Error{"stream_limit"_code,
+                 "this server has " + std::to_string(kEventStreamsMax) +
+                     " event streams, which is the limit: close pages of the dashboard that are not "
+                     "needed, and try again"};
 }
 
 void EventStreams::open(HttpStream stream, EventSet wanted, AccessRight right, std::string_view last_event_id,

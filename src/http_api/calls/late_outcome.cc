@@ -3,6 +3,8 @@
 #include <type_traits>
 #include <variant>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 std::optional<ChangeOutcome> wanted_outcome(const Command& command) {
@@ -24,29 +26,29 @@ std::optional<Error> refusal_of(const ChangeAnswer& answer, ChangeOutcome wanted
     if (answer.outcome == wanted) return std::nullopt;
     switch (answer.outcome) {
         case ChangeOutcome::waiting:
-            return Error{"already_waiting",
+            return Error{"already_waiting"_code,
                          "the message waits for delivery: it is neither held nor a dead letter, and nothing was "
                          "changed; to end it, cancel it"};
         case ChangeOutcome::in_flight:
-            return Error{"in_flight",
+            return Error{"in_flight"_code,
                          "a consumer has leased the message, and nothing was changed: try again after the lease has "
                          "ended, or let the consumer finish"};
         case ChangeOutcome::delivered:
-            return Error{"already_delivered",
+            return Error{"already_delivered"_code,
                          "a consumer has acknowledged the message, and nothing was changed: put another one"};
         case ChangeOutcome::dead:
-            return Error{"already_dead",
+            return Error{"already_dead"_code,
                          "the message is a dead letter, and nothing was changed: return it to its queue with kick, or "
                          "end it for good with discard"};
         case ChangeOutcome::expired:
-            return Error{"already_expired",
+            return Error{"already_expired"_code,
                          "the message has expired, and nothing was changed: put it again if it is still needed"};
         case ChangeOutcome::cancelled:
             return Error{
-                "already_cancelled",
+                "already_cancelled"_code,
                 "the message was cancelled earlier, and nothing was changed: put it again if it is still needed"};
         default:
-            return Error{"gone",
+            return Error{"gone"_code,
                          "the message ended longer ago than outcomes are kept, and nothing was changed; the history of "
                          "its queue may still show how"};
     }
@@ -55,11 +57,11 @@ std::optional<Error> refusal_of(const ChangeAnswer& answer, ChangeOutcome wanted
 std::optional<Error> refusal_of(const LeaseEndAnswer& answer) {
     if (answer.outcome != LeaseOutcome::expired) return std::nullopt;
     if (answer.by_restart) {
-        return Error{"lease_ended",
+        return Error{"lease_ended"_code,
                      "the server was restarted, which ends all leases. Another consumer may have the message now; the "
                      "server delivers it again unless it has ended"};
     }
-    return Error{"lease_ended",
+    return Error{"lease_ended"_code,
                  "the lease has already ended: it timed out, another call ended it, or the message expired. Another "
                  "consumer may have the message now. Use longer leases, or extend the lease during the work"};
 }

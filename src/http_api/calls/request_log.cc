@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "http_api/answers/lease_text.h"
 #include "http_api/fields/field_syntax.h"
 
@@ -50,12 +51,12 @@ RequestNote RequestLog::note(const HttpRequest& request, std::int64_t now_ns) {
     return note;
 }
 
-void RequestLog::answered(const RequestNote& note, int status, std::string_view code, std::int64_t now_ns) {
-    if (!code.empty()) refused(status, code, now_ns);
+void RequestLog::answered(const RequestNote& note, int status, ErrorCode code, std::int64_t now_ns) {
+    if (code != ErrorCode::none) refused(status, code, now_ns);
     const std::int64_t took_ns = now_ns - note.start_ns;
     const auto write = [&](LogLevel level, std::string_view event, std::string_view message, std::uint64_t count) {
         std::vector<LogField> fields{{"method", note.method}, {"path", note.path}, {"status", status}};
-        if (!code.empty()) fields.emplace_back("code", code);
+        if (code != ErrorCode::none) fields.emplace_back("code", name_of(code));
         fields.emplace_back("micros", took_ns / 1000);
         fields.emplace_back("remote", note.remote_address);
         if (!note.traceparent.empty()) fields.emplace_back("traceparent", note.traceparent);
@@ -78,12 +79,12 @@ void RequestLog::answered(const RequestNote& note, int status, std::string_view 
     --until_sample_;
 }
 
-void RequestLog::refused(int status, std::string_view code, std::int64_t now_ns) {
+void RequestLog::refused(int status, ErrorCode code, std::int64_t now_ns) {
     if (!is_limit(status)) return;
-    const std::uint64_t count = due(code, kRefusalIntervalNs, now_ns);
+    const std::uint64_t count = due(name_of(code), kRefusalIntervalNs, now_ns);
     if (count == 0) return;
     log_.warning("limit_refused", "Requests are refused at a limit.",
-                 {{"code", code}, {"status", status}, {"count", count}});
+                 {{"code", name_of(code)}, {"status", status}, {"count", count}});
 }
 
 std::uint64_t RequestLog::due(std::string_view kind, std::int64_t interval_ns, std::int64_t now_ns) {

@@ -45,9 +45,9 @@ class RequestLog {
     static RequestNote note(const HttpRequest& request, std::int64_t now_ns);
 
     // Once for each answered request. `code` is empty if it was not refused.
-    void answered(const RequestNote& note, int status, std::string_view code, std::int64_t now_ns);
+    void answered(const RequestNote& note, int status, ErrorCode code, std::int64_t now_ns);
     // A request that the HTTP server itself refused.
-    void refused(int status, std::string_view code, std::int64_t now_ns);
+    void refused(int status, ErrorCode code, std::int64_t now_ns);
 
   private:
     // The number of suppressed lines of a kind since its last one.
@@ -62,7 +62,7 @@ class RequestLog {
     LogSink& log_;
     const RequestLogOptions options_;
     std::uint64_t until_sample_ = 0;
-    std::map<std::string_view, Kind> kinds_;  // by error code, which are string literals
+    std::map<std::string_view, Kind> kinds_;  // by the name of an error code or event: literals
 };
 
 }  // namespace duewheel

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/answers/lease_text.h"
 #include "support/recording_log.h"
 
@@ -25,8 +26,9 @@ using Lines = std::vector<std::string>;
 TEST(RequestLog, does_not_log_ordinary_requests_by_default) {
     RecordingLog log;
     RequestLog requests(log, {});
-    for (int i = 0; i < 1000; ++i) requests.answered(RequestLog::note(request("/v1/x"), 0), 201, "", 999 * kMs);
-    requests.answered(RequestLog::note(request("/v1/x"), 0), 400, "bad_json", 1000 * kMs);
+    for (int i = 0; i < 1000; ++i)
+        requests.answered(RequestLog::note(request("/v1/x"), 0), 201, ErrorCode::none, 999 * kMs);
+    requests.answered(RequestLog::note(request("/v1/x"), 0), 400, "bad_json"_code, 1000 * kMs);
     EXPECT_EQ(log.lines(), Lines{});
 }
 
@@ -34,7 +36,7 @@ TEST(RequestLog, logs_a_sample_of_the_requests_starting_with_the_first) {
     RecordingLog log;
     RequestLog requests(log, {.every = 3});
     for (int i = 0; i < 7; ++i) {
-        requests.answered(RequestLog::note(request("/v1/" + std::to_string(i)), 0), 200, "", 1500);
+        requests.answered(RequestLog::note(request("/v1/" + std::to_string(i)), 0), 200, ErrorCode::none, 1500);
     }
     EXPECT_EQ(
         log.lines(),
@@ -48,9 +50,9 @@ TEST(RequestLog, carries_the_trace_and_the_code_and_no_lease_token) {
     RecordingLog log;
     RequestLog requests(log, {.every = 1});
     requests.answered(RequestLog::note(request("/v1/leases/SECRET:ack", {{"Traceparent", kTrace}}), 0), 400,
-                      "bad_lease_token", 0);
+                      "bad_lease_token"_code, 0);
     requests.answered(RequestLog::note(request("/v1/namespaces/n/leases/SECRET", {{"traceparent", "nonsense"}}), 0),
-                      404, "unknown_path", 0);
+                      404, "unknown_path"_code, 0);
     EXPECT_EQ(log.lines(),
               (Lines{"info request: A request was answered. method=POST path=/v1/leases/-:ack status=400 "
                      "code=bad_lease_token micros=0 remote=127.0.0.1 traceparent=" +
@@ -67,7 +69,7 @@ TEST(RequestLog, shows_no_token_wherever_it_is_in_a_path) {
     const std::string token = lease_text({1024, 1, 2, 3});
     for (const std::string& path : {"/v1/messages/" + token + ":ack", "/v1/%6ceases/" + token + ":ack", "/" + token,
                                     "/v1/leases/x/leases/" + token, std::string("/dw_a_secret")}) {
-        requests.answered(RequestLog::note(request(path), 0), 404, "unknown_path", 0);
+        requests.answered(RequestLog::note(request(path), 0), 404, "unknown_path"_code, 0);
         ASSERT_FALSE(log.lines().empty());
         EXPECT_EQ(log.lines().back().find(token), std::string::npos) << path;
         EXPECT_EQ(log.lines().back().find("secret"), std::string::npos) << path;
@@ -79,14 +81,14 @@ TEST(RequestLog, logs_slow_requests_once_a_second_without_their_requested_wait) 
     RecordingLog log;
     RequestLog requests(log, {.slow_ms = 100});
     RequestNote note = RequestLog::note(request("/v1/q"), 0);
-    requests.answered(note, 200, "", 100 * kMs);
+    requests.answered(note, 200, ErrorCode::none, 100 * kMs);
     EXPECT_EQ(log.lines(), Lines{});
-    requests.answered(note, 200, "", 100 * kMs + 1);
-    requests.answered(note, 200, "", 500 * kMs);
-    requests.answered(note, 200, "", 1099 * kMs);
-    requests.answered(note, 200, "", 1101 * kMs);
+    requests.answered(note, 200, ErrorCode::none, 100 * kMs + 1);
+    requests.answered(note, 200, ErrorCode::none, 500 * kMs);
+    requests.answered(note, 200, ErrorCode::none, 1099 * kMs);
+    requests.answered(note, 200, ErrorCode::none, 1101 * kMs);
     note.wait_ms = 20'000;
-    requests.answered(note, 200, "", 20'100 * kMs);
+    requests.answered(note, 200, ErrorCode::none, 20'100 * kMs);
     EXPECT_EQ(log.lines(), (Lines{"warning slow_request: A request was slow. method=POST path=/v1/q status=200 "
                                   "micros=100000 remote=127.0.0.1",
                                   "warning slow_request: A request was slow. method=POST path=/v1/q status=200 "
@@ -97,10 +99,10 @@ TEST(RequestLog, logs_refusals_at_a_limit_once_in_ten_seconds_with_their_number)
     RecordingLog log;
     RequestLog requests(log, {});
     const RequestNote note = RequestLog::note(request("/v1/q"), 0);
-    for (int i = 0; i < 1000; ++i) requests.answered(note, 503, "too_busy", i * kMs);
-    requests.refused(413, "body_too_large", 5);
-    requests.answered(note, 404, "unknown_id", 6);
-    requests.answered(note, 503, "too_busy", 10'000 * kMs);
+    for (int i = 0; i < 1000; ++i) requests.answered(note, 503, "too_busy"_code, i * kMs);
+    requests.refused(413, "body_too_large"_code, 5);
+    requests.answered(note, 404, "unknown_id"_code, 6);
+    requests.answered(note, 503, "too_busy"_code, 10'000 * kMs);
     EXPECT_EQ(log.lines(),
               (Lines{"warning limit_refused: Requests are refused at a limit. code=too_busy status=503 count=1",
                      "warning limit_refused: Requests are refused at a limit. code=body_too_large status=413 count=1",

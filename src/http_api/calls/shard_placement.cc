@@ -5,6 +5,7 @@
 
 #include <xxhash.h>
 
+#include "base/error_codes.h"
 #include "base/status.h"
 #include "http_api/answers/lease_text.h"
 #include "http_api/fields/json_text.h"
@@ -88,10 +89,10 @@ std::optional<std::uint32_t> shard_of_request(const HttpRequest& request, const 
 HttpResponse redirect_to_owner(const HttpRequest& request, std::uint32_t shard, const std::string& owner) {
     const std::string number = std::to_string(shard);
     if (owner.empty()) {
-        return problem({"no_owner", "no node is known to own shard " + number + " at the moment: try again"});
+        return problem({"no_owner"_code, "no node is known to own shard " + number + " at the moment: try again"});
     }
     const std::string where = "another node owns shard " + number + ": send the request to " + owner;
-    HttpResponse response = problem({"other_node", where + ", as Location says"});
+    HttpResponse response = problem({"other_node"_code, where + ", as Location says"});
     response.headers.push_back({"Location", owner + std::string(request.target)});
     return response;
 }

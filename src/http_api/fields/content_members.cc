@@ -10,6 +10,7 @@
 
 #include "base/base64.h"
 #include "base/byte_size.h"
+#include "base/error_codes.h"
 #include "http_api/fields/field_syntax.h"
 #include "http_api/fields/request_members.h"
 #include "http_api/requests/message_headers.h"
@@ -37,7 +38,7 @@ Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutC
     for (const std::string_view member : kBodyMembers) {
         if (!request.has(member)) continue;
         if (!given.empty()) {
-            return Error{"conflicting_members",
+            return Error{"conflicting_members"_code,
                          "give `" + std::string(given) + "` or `" + std::string(member) + "`, not both",
                          std::string(member)};
         }
@@ -47,7 +48,7 @@ Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutC
         if (put.content_type.empty()) put.content_type = kJsonType;
         if (!is_json_type(put.content_type)) {
             return Error{
-                "conflicting_members",
+                "conflicting_members"_code,
                 "`json` has the type application/json: omit `content_type`, or give the content as `body`, a string",
                 "content_type"};
         }
@@ -63,8 +64,8 @@ Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutC
     if (*encoded) {
         std::optional<std::string> bytes = parse_base64(**encoded);
         if (!bytes) {
-            return Error{"bad_base64", "`body_base64` must be standard base64 with padding and without line breaks",
-                         "body_base64"};
+            return Error{"bad_base64"_code,
+                         "`body_base64` must be standard base64 with padding and without line breaks", "body_base64"};
         }
         put.body = *std::move(bytes);
     }
@@ -78,7 +79,7 @@ Status read_priority(const JsonRequest& request, std::int32_t& into) {
     reset_if_removed(request, "priority", into);
     const std::int64_t value = priority->value_or(into);
     if (value < Limits::min() || value > Limits::max()) {
-        return Error{"out_of_range",
+        return Error{"out_of_range"_code,
                      "`priority` must be an integer from -2147483648 to 2147483647; messages with smaller values are "
                      "delivered first",
                      "priority"};
@@ -96,7 +97,7 @@ Status read_order_key(const JsonRequest& request, std::string& into) {
     const bool has_control = std::any_of(order_key.begin(), order_key.end(),
                                          [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
     if (order_key.empty() || order_key.size() > kOrderKeyBytesMax || has_control || !is_utf8(order_key)) {
-        return Error{"bad_order_key",
+        return Error{"bad_order_key"_code,
                      "`order_key` must be a string of 1 to " + std::to_string(kOrderKeyBytesMax) +
                          " bytes in UTF-8 without control characters; messages with the same one are delivered one "
                          "after the other",
@@ -110,7 +111,7 @@ Status read_content_type(const JsonRequest& request, std::string& into) {
     reset_if_removed(request, "content_type", into);
     if (Status read = take(request.text("content_type"), into); !read) return read;
     if (into.empty() || is_media_type(into)) return {};
-    return Error{"bad_content_type",
+    return Error{"bad_content_type"_code,
                  "`content_type` must be a media type such as \"text/plain\", of up to " +
                      std::to_string(kMediaTypeBytesMax) + " ASCII characters",
                  "content_type"};
@@ -125,7 +126,7 @@ bool has_body(const JsonRequest& json) {
 
 Status check_body_size(std::string_view body, const HttpApiOptions& options) {
     if (body.size() <= options.body_bytes_max) return {};
-    return Error{"body_too_large",
+    return Error{"body_too_large"_code,
                  "a message body has up to " + format_byte_size(static_cast<std::int64_t>(options.body_bytes_max)) +
                      ": store the content elsewhere and put its address into the message",
                  "body"};

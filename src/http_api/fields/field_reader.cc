@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/fields/request_members.h"
 
 namespace duewheel {
@@ -77,7 +78,7 @@ Result<FieldValue> read_value(const JsonRequest& json, const Field& row, const s
 }
 
 Error missing(const Field& row, const std::string& name) {
-    return {"missing_member", "`" + name + "` is missing: " + std::string(row.when_absent), name};
+    return {"missing_member"_code, "`" + name + "` is missing: " + std::string(row.when_absent), name};
 }
 
 Status read_field(const JsonRequest& json, const Field& row, void* resource, std::string_view within) {

@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/fields/field_reader.h"
 #include "http_api/fields/field_writer.h"
 #include "http_api/fields/lease_rows.h"
@@ -30,10 +31,10 @@ using lamp_fixture::Lamp;
 // The lamp after the request; the code and the field of the error of one that is refused.
 std::pair<Lamp, std::string> read(std::string_view text, bool is_patch = false, Lamp lamp = {}) {
     Result<JsonRequest> json = JsonRequest::parse(text);
-    if (!json) return {lamp, std::string(json.error().code)};
+    if (!json) return {lamp, std::string(name_of(json.error().code))};
     if (is_patch) json->read_as_patch();
     const Status done = read_fields(*json, fields_of<Lamp>(), &lamp);
-    return {lamp, done ? std::string() : std::string(done.error().code) + " " + done.error().field};
+    return {lamp, done ? std::string() : std::string(name_of(done.error().code)) + " " + done.error().field};
 }
 
 std::string written(const Lamp& lamp) {

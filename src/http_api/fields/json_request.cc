@@ -9,6 +9,7 @@
 #include <boost/json/basic_parser_impl.hpp>
 
 #include "base/enum_name.h"
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 #include "calendar/instant_text.h"
 #include "calendar/text_scanner.h"
@@ -154,7 +155,7 @@ Error unknown_member(std::string_view name, const std::string& within, std::span
             }
         }
     }
-    return {"unknown_member", std::move(detail), within + field_name(name)};
+    return {"unknown_member"_code, std::move(detail), within + field_name(name)};
 }
 
 }  // namespace
@@ -170,29 +171,30 @@ Result<JsonRequest> JsonRequest::parse(std::string_view body, std::size_t first_
     json::basic_parser<Collector> parser(options, body, request);
     const std::size_t read = std::min(parser.write_some(false, body.data(), body.size(), code), body.size());
     if (parser.handler().too_many()) {
-        return Error{"too_many_members", "the body has more than " + std::to_string(kJsonMembersMax) +
-                                             " members: send fewer, or split a batch into several requests"};
+        return Error{"too_many_members"_code, "the body has more than " + std::to_string(kJsonMembersMax) +
+                                                  " members: send fewer, or split a batch into several requests"};
     }
     if (code == json::error::too_deep) {
-        return Error{"too_deep", "the body is nested more than " + std::to_string(kJsonDepthMax) +
-                                     " levels deep: nest less, or send deep JSON as a string in `body`"};
+        return Error{"too_deep"_code, "the body is nested more than " + std::to_string(kJsonDepthMax) +
+                                          " levels deep: nest less, or send deep JSON as a string in `body`"};
     }
     if (code == json::error::exponent_overflow) {
         return Error{
-            "out_of_range",
+            "out_of_range"_code,
             "the number at " + position(body, read, first_line) + " has too large an exponent: write it without one",
             field_name(parser.handler().name())};
     }
     const bool more = body.find_first_not_of(" \t\r\n", read) != std::string_view::npos;
     if (code || more) {
-        if (!is_utf8(body)) return Error{"bad_utf8", "the request is not UTF-8: send other bytes as `body_base64`"};
-        return Error{"bad_json",
+        if (!is_utf8(body))
+            return Error{"bad_utf8"_code, "the request is not UTF-8: send other bytes as `body_base64`"};
+        return Error{"bad_json"_code,
                      "the body is not JSON: " + (code ? code.message() : "there is more text after its end") + " at " +
                          position(body, read, first_line)};
     }
     const Kind root = parser.handler().root();
     if (root != Kind::object) {
-        return Error{"wrong_type", "the body is " + std::string(kind_name(root)) + "; it must be an object"};
+        return Error{"wrong_type"_code, "the body is " + std::string(kind_name(root)) + "; it must be an object"};
     }
     return request;
 }
@@ -205,7 +207,8 @@ Status JsonRequest::only(std::span<const std::string_view> known) const {
             return unknown_member(member->name, within_, known);
         }
         if (find_any(member->name) != &*member) {
-            return Error{"duplicate_member", quoted(full_name(member->name)) + " is given twice: give each member once",
+            return Error{"duplicate_member"_code,
+                         quoted(full_name(member->name)) + " is given twice: give each member once",
                          within_ + field_name(member->name)};
         }
     }
@@ -251,7 +254,7 @@ std::string_view JsonRequest::kind_name(Kind kind) {
 Error JsonRequest::wrong_type(std::string_view member, std::string_view wanted, Kind found) const {
     std::string detail = "`" + full_name(member);
     detail.append("` is ").append(kind_name(found)).append("; it must be ").append(wanted);
-    return {"wrong_type", std::move(detail), full_name(member)};
+    return {"wrong_type"_code, std::move(detail), full_name(member)};
 }
 
 namespace {
@@ -264,7 +267,7 @@ Error about(Error error, std::string_view name) {
 }
 
 Error negative_duration(std::string_view name) {
-    return {"negative_duration", "`" + std::string(name) + "` is negative: a duration must be 0 or more",
+    return {"negative_duration"_code, "`" + std::string(name) + "` is negative: a duration must be 0 or more",
             std::string(name)};
 }
 
@@ -296,7 +299,8 @@ Result<std::optional<std::int64_t>> JsonRequest::integer(std::string_view member
     if (found->kind != Kind::number) return wrong_type(member, "an integer", found->kind);
     const JsonNumber number = read_json_number(found->text);
     if (number.whole) return std::optional(number.value);
-    return Error{"wrong_type", "`" + full_name(member) + "` has decimals; it must be an integer", full_name(member)};
+    return Error{"wrong_type"_code, "`" + full_name(member) + "` has decimals; it must be an integer",
+                 full_name(member)};
 }
 
 Result<std::optional<bool>> JsonRequest::boolean(std::string_view member) const {
@@ -327,7 +331,7 @@ Result<std::optional<std::int64_t>> JsonRequest::thousandths(std::string_view me
     if (found->kind != Kind::number) return wrong_type(member, "a number", found->kind);
     const JsonNumber number = read_json_thousandths(found->text);
     if (number.whole) return std::optional(number.value);
-    return Error{"wrong_type", "`" + full_name(member) + "` has more than 3 decimals; round it to 3",
+    return Error{"wrong_type"_code, "`" + full_name(member) + "` has more than 3 decimals; round it to 3",
                  full_name(member)};
 }
 
@@ -338,7 +342,7 @@ Result<JsonRequest::Time> JsonRequest::find_time(std::string_view member, std::s
     const std::string name = full_name(member);
     const std::string name_ms = name + "_ms";
     if (text != nullptr && time.number != nullptr) {
-        return Error{"conflicting_members", "give `" + name + "` or `" + name_ms + "`, not both", name_ms};
+        return Error{"conflicting_members"_code, "give `" + name + "` or `" + name_ms + "`, not both", name_ms};
     }
     if (time.number != nullptr && time.number->kind != Kind::number) {
         return wrong_type(
@@ -358,7 +362,7 @@ Result<JsonRequest::Time> JsonRequest::find_time(std::string_view member, std::s
         time.ms = *read;
         return time;
     }
-    return Error{is_duration ? "bad_duration" : "bad_instant",
+    return Error{is_duration ? "bad_duration"_code : "bad_instant"_code,
                  "`" + name + "` is a number without a unit: write it as a string, such as " + std::string(such_as) +
                      ", or give milliseconds" + (is_duration ? "" : " since 1970") + " as `" + name_ms + "`",
                  name};
@@ -372,7 +376,7 @@ Result<std::optional<std::int64_t>> JsonRequest::duration_ms(std::string_view me
     const JsonNumber number = read_json_number(time->number->text);
     if (time->number->text.starts_with('-') && !(number.whole && number.value == 0)) return negative_duration(name);
     if (number.whole && !number.beyond) return std::optional(number.value);
-    return Error{"bad_duration", "`" + name + (number.whole ? "` is too large" : "` must be an integer"), name};
+    return Error{"bad_duration"_code, "`" + name + (number.whole ? "` is too large" : "` must be an integer"), name};
 }
 
 Result<std::optional<std::int64_t>> JsonRequest::instant_ms(std::string_view member) const {
@@ -382,7 +386,7 @@ Result<std::optional<std::int64_t>> JsonRequest::instant_ms(std::string_view mem
     const Result<std::optional<std::int64_t>> read = epoch_ms(time->number->name);
     if (!read || **read >= kFirstInstantByNumber) return read;
     const std::string name = full_name(member);
-    return Error{"bad_instant",
+    return Error{"bad_instant"_code,
                  "`" + name + "_ms` is " + format_instant(**read) +
                      ": give milliseconds since 1970, not seconds; an instant before 2000 must be a string in `" +
                      name + "`",
@@ -395,7 +399,8 @@ Result<std::optional<std::int64_t>> JsonRequest::epoch_ms(std::string_view membe
     if (found->kind != Kind::number) return wrong_type(member, "a number of milliseconds since 1970", found->kind);
     const JsonNumber number = read_json_number(found->text);
     if (number.whole && number.value >= 0 && number.value <= kLastInstant) return std::optional(number.value);
-    return Error{"bad_instant", "`" + full_name(member) + "` must be whole milliseconds from 1970 to the year 9999",
+    return Error{"bad_instant"_code,
+                 "`" + full_name(member) + "` must be whole milliseconds from 1970 to the year 9999",
                  full_name(member)};
 }
 
@@ -445,7 +450,7 @@ Result<std::vector<JsonRequest>> JsonRequest::objects(std::string_view member) c
 Result<std::vector<std::string_view>> JsonRequest::text_list(std::string_view member) const {
     const Member* found = find(member);
     if (found == nullptr) {
-        return Error{"missing_member", "`" + std::string(member) + "` is missing: give an array of strings",
+        return Error{"missing_member"_code, "`" + std::string(member) + "` is missing: give an array of strings",
                      std::string(member)};
     }
     if (found->kind != Kind::array) return wrong_type(member, "an array of strings", found->kind);

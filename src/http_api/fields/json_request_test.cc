@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "shared/random.h"
 #include "shared/utf8.h"
@@ -12,7 +13,7 @@ namespace duewheel::json_request_test {
 namespace {
 
 std::string code_of(const Error& error) {
-    return std::string(error.code) + (error.field.empty() ? "" : " " + error.field);
+    return std::string(name_of(error.code)) + (error.field.empty() ? "" : " " + error.field);
 }
 
 std::string parsed(const std::string& body) {
@@ -334,8 +335,8 @@ TEST(JsonRequest, a_list_of_texts_comes_in_its_order) {
     EXPECT_TRUE(json->text_list("none")->empty());
     EXPECT_EQ(*json->text("b"), "after");
     EXPECT_EQ(json->text_list("mixed").error().field, "mixed[1]");
-    EXPECT_EQ(json->text_list("a").error().code, "wrong_type");
-    EXPECT_EQ(json->text_list("absent").error().code, "missing_member");
+    EXPECT_EQ(json->text_list("a").error().code, "wrong_type"_code);
+    EXPECT_EQ(json->text_list("absent").error().code, "missing_member"_code);
     EXPECT_TRUE(json->only({"a", "list", "b", "none", "mixed"}));
 }
 
@@ -356,7 +357,7 @@ TEST(JsonRequest, a_list_of_objects_has_the_members_of_each) {
     EXPECT_TRUE(json->objects("none")->empty());
     EXPECT_TRUE(json->objects("absent")->empty());
     EXPECT_EQ(json->objects("mixed").error().field, "mixed[1]");
-    EXPECT_EQ(json->objects("in").error().code, "wrong_type");
+    EXPECT_EQ(json->objects("in").error().code, "wrong_type"_code);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// The tables of the members of requests that take, extend and end leases (engine/command.h).
+// The tables of the members of requests that take, extend and end leases (engine/commands/command.h).
 #pragma once
 
 #include "engine/commands/command.h"

@@ -8,20 +8,21 @@
 #include <cstddef>
 #include <string_view>
 
+#include "base/error_codes.h"
 #include "base/status.h"
 
 namespace duewheel {
 
 // The owner of the name, for errors.
 struct NameOwner {
-    std::string_view code;
+    ErrorCode code;
     std::string_view whose;
     std::string_view field;
 };
-inline constexpr NameOwner kQueueName = NameOwner{"bad_queue_name", "a queue's", "queue"};
-inline constexpr NameOwner kNamespaceName = NameOwner{"bad_namespace", "a namespace's", "namespace"};
-inline constexpr NameOwner kScheduleName = NameOwner{"bad_schedule_name", "a schedule's", "schedule"};
-inline constexpr NameOwner kWatchdogName = NameOwner{"bad_watchdog_name", "a watchdog's", "watchdog"};
+inline constexpr NameOwner kQueueName = NameOwner{"bad_queue_name"_code, "a queue's", "queue"};
+inline constexpr NameOwner kNamespaceName = NameOwner{"bad_namespace"_code, "a namespace's", "namespace"};
+inline constexpr NameOwner kScheduleName = NameOwner{"bad_schedule_name"_code, "a schedule's", "schedule"};
+inline constexpr NameOwner kWatchdogName = NameOwner{"bad_watchdog_name"_code, "a watchdog's", "watchdog"};
 
 // The owner's code if it is not a valid name. O(size); an ASCII name is scanned once.
 Status check_name(std::string_view name, std::size_t bytes_max, const NameOwner& owner);

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::name_rule_test {
 namespace {
 
@@ -67,7 +69,7 @@ TEST(NameRule, the_limit_is_one_of_bytes) {
 TEST(NameRule, a_form_other_than_nfc_is_refused_with_the_nfc_name) {
     const Status decomposed = check_name("cafe\u0301", 200, kScheduleName);
     ASSERT_FALSE(decomposed);
-    EXPECT_EQ(decomposed.error().code, "bad_schedule_name");
+    EXPECT_EQ(decomposed.error().code, "bad_schedule_name"_code);
     EXPECT_EQ(decomposed.error().field, "schedule");
     EXPECT_EQ(
         decomposed.error().message,
@@ -84,7 +86,7 @@ TEST(NameRule, a_form_other_than_nfc_is_refused_with_the_nfc_name) {
 TEST(NameRule, an_error_contains_the_rule_and_the_kind_of_name) {
     const Status refused = check_name("a b", 20, kWatchdogName);
     ASSERT_FALSE(refused);
-    EXPECT_EQ(refused.error().code, "bad_watchdog_name");
+    EXPECT_EQ(refused.error().code, "bad_watchdog_name"_code);
     EXPECT_TRUE(refused.error().message.starts_with("a watchdog's name has 1 to 20 bytes: letters, marks and digits"))
         << refused.error().message;
 }

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -17,7 +19,7 @@ bool begins_ignoring_case(std::string_view text, std::string_view beginning) {
 
 Error unknown_field(std::string_view name) {
     const std::string shown(name.substr(0, 64));
-    return {"unknown_member",
+    return {"unknown_member"_code,
             "`" + shown +
                 "` is unknown; a raw body takes Duewheel-Delay or Duewheel-Due: send a JSON object to give other "
                 "members",
@@ -44,7 +46,8 @@ Result<PutFields> PutFields::read(const HttpRequest& request) {
         }
         if (value == nullptr) continue;
         if (*value) {
-            return Error{"duplicate_member", "the field " + std::string(field.name) + " is given twice: give it once",
+            return Error{"duplicate_member"_code,
+                         "the field " + std::string(field.name) + " is given twice: give it once",
                          std::string(field.name)};
         }
         *value = value == &fields.key ? without_quotes(field.value) : std::string_view(field.value);

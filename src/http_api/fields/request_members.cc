@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "http_api/fields/field_syntax.h"
 
@@ -15,7 +16,7 @@ constexpr std::int64_t kPastByNumberMs = std::int64_t{365} * 86'400'000;
 
 Result<JsonRequest> read_members(const HttpRequest& request, std::span<const std::string_view> known) {
     if (!request.body.empty() && !is_json(request)) {
-        return Error{"unsupported_media_type", "this call takes JSON: send Content-Type: application/json",
+        return Error{"unsupported_media_type"_code, "this call takes JSON: send Content-Type: application/json",
                      "Content-Type"};
     }
     Result<JsonRequest> json = JsonRequest::parse(request.body);
@@ -30,7 +31,7 @@ Result<std::shared_ptr<const MergePatch>> read_patch(const HttpRequest& request,
     const bool says_patch = type && equal_ignoring_case(essence(*type), "application/merge-patch+json");
     if (!request.body.empty() && !says_patch && !is_json(request)) {
         return Error{
-            "unsupported_media_type",
+            "unsupported_media_type"_code,
             "this call takes a JSON merge patch: send Content-Type: application/merge-patch+json or application/json",
             "Content-Type"};
     }
@@ -46,7 +47,7 @@ Result<std::shared_ptr<const MergePatch>> read_patch(const HttpRequest& request,
 
 Status read_when(const JsonRequest& request, const HttpApiOptions& options, When& into) {
     if (request.has_time("delay") && request.has_time("due")) {
-        return Error{"conflicting_members", "give `delay` or `due`, not both", "due"};
+        return Error{"conflicting_members"_code, "give `delay` or `due`, not both", "due"};
     }
     if (Status read = take(request.duration_ms("delay"), into.delay_ms); !read) return read;
     const Result<std::optional<std::int64_t>> due = request.instant_ms("due");
@@ -54,7 +55,7 @@ Status read_when(const JsonRequest& request, const HttpApiOptions& options, When
     if (!*due) return {};
     into.at_ms = **due;
     if (request.has("due") || **due >= options.server_ms() - kPastByNumberMs) return {};
-    return Error{"bad_instant",
+    return Error{"bad_instant"_code,
                  "`due_ms` is " + format_instant(**due) +
                      ", more than a year ago: check its unit; if it is right, give it as a string in `due`",
                  "due_ms"};

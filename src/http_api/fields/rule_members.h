@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/status.h"
 #include "engine/commands/command.h"
 #include "http_api/access/path_names.h"
@@ -27,7 +28,7 @@ inline Status read_rule_queue(const JsonRequest& json, const HttpApiOptions& opt
     reset_if_removed(json, "queue", into);
     if (Status read = take(json.text("queue"), into); !read) return read;
     if (into.empty() && !json.has("queue")) {
-        return Error{"missing_member", "`queue` is missing: name the queue of the messages", "queue"};
+        return Error{"missing_member"_code, "`queue` is missing: name the queue of the messages", "queue"};
     }
     const Result<std::string> name = check_queue_name(into, options);
     return name ? Status() : Status(name.error());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/access/path_names.h"
 #include "http_api/answers/lease_text.h"
 #include "http_api/fields/field_syntax.h"
@@ -15,8 +16,8 @@ namespace duewheel {
 namespace {
 
 Error batch_too_large(const HttpApiOptions& options) {
-    return {"batch_too_large", "one request has up to " + std::to_string(options.batch_max) +
-                                   " parts: send the others in another request; nothing of this request was done"};
+    return {"batch_too_large"_code, "one request has up to " + std::to_string(options.batch_max) +
+                                        " parts: send the others in another request; nothing of this request was done"};
 }
 
 bool is_ndjson(const HttpRequest& request) {
@@ -32,7 +33,8 @@ Status refuse_put_fields(const HttpRequest& request) {
                             equal_ignoring_case(field.name.substr(0, 11), "X-Duewheel-");
         if (!of_one) continue;
         const std::string name(field.name.substr(0, 64));
-        return Error{"unknown_member", name + " is not allowed in a batch: give it as a member of each line", name};
+        return Error{"unknown_member"_code, name + " is not allowed in a batch: give it as a member of each line",
+                     name};
     }
     return {};
 }
@@ -54,7 +56,7 @@ std::vector<std::string_view> lines_of(std::string_view body) {
 // `number`: the line's, from 1.
 Result<PutCommand> read_line(std::string_view line, std::size_t number, const HttpApiOptions& options, PutCommand put) {
     if (line.find_first_not_of(" \t\r") == std::string_view::npos) {
-        return Error{"bad_json",
+        return Error{"bad_json"_code,
                      "line " + std::to_string(number) + " is empty: each line must be one message as a JSON object"};
     }
     return read_json_put(line, options, std::move(put), number);
@@ -62,7 +64,7 @@ Result<PutCommand> read_line(std::string_view line, std::size_t number, const Ht
 
 Result<BatchRequest> read_puts(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
     if (!is_ndjson(request)) {
-        return Error{"unsupported_media_type",
+        return Error{"unsupported_media_type"_code,
                      "this call takes one JSON object per line: send Content-Type: application/x-ndjson",
                      "Content-Type"};
     }
@@ -94,7 +96,7 @@ Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath&
     // A token identifies its message alone, but the namespace in the path must still be valid.
     if (const Result<std::string> name_space = read_namespace(path, options); !name_space) return name_space.error();
     if (!request.body.empty() && !is_json(request)) {
-        return Error{"unsupported_media_type", "this call takes JSON: send Content-Type: application/json",
+        return Error{"unsupported_media_type"_code, "this call takes JSON: send Content-Type: application/json",
                      "Content-Type"};
     }
     const Result<JsonRequest> json = JsonRequest::parse(request.body);
@@ -115,7 +117,7 @@ Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath&
         const std::optional<LeaseToken> token = parse_lease_text((*leases)[i]);
         if (!token) {
             batch.refused.emplace_back(Error{
-                "bad_lease_token", "this is not a lease token: use the string from the response to the lease call",
+                "bad_lease_token"_code, "this is not a lease token: use the string from the response to the lease call",
                 "leases[" + std::to_string(i) + "]"});
             continue;
         }
@@ -136,7 +138,7 @@ bool is_batch(CallPath::What what) {
 
 Result<BatchRequest> read_batch(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
     if (!request.query.empty()) {
-        return Error{"unknown_parameter", "this call takes no query parameters: send a body"};
+        return Error{"unknown_parameter"_code, "this call takes no query parameters: send a body"};
     }
     return path.what == CallPath::What::put_batch ? read_puts(request, path, options)
                                                   : read_lease_ends(request, path, options);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/calls/call_fixture.h"
 
 namespace duewheel::batch_request_test {
@@ -26,7 +27,7 @@ PutAnswer put_answer(MessageId id, bool repeated = false) {
 TEST(BatchRequest, lines_become_one_command_and_are_answered_in_order) {
     ApiServer server;
     PutBatchAnswer reply;
-    reply.results = {put_answer(1024), Error{"delay_too_long", "too far", "delay"}, put_answer(2048, true)};
+    reply.results = {put_answer(1024), Error{"delay_too_long"_code, "too far", "delay"}, put_answer(2048, true)};
     const std::string answer = server.ask(
         puts("{\"body\":\"a\",\"delay_ms\":5}\r\n{\"body\":7}\r\n{\"body\":\"b\"}\n\n{\"body\":\"\",\"key\":\"k\"}"),
         reply);
@@ -86,7 +87,7 @@ TEST(BatchRequest, line_endings_are_not_part_of_the_message) {
 
 TEST(BatchRequest, a_batch_refused_as_a_whole_is_one_problem) {
     ApiServer server;
-    const std::string answer = server.ask(puts("{\"body\":\"\"}\n{}\n"), Error{"too_busy", "try again"});
+    const std::string answer = server.ask(puts("{\"body\":\"\"}\n{}\n"), Error{"too_busy"_code, "try again"});
     EXPECT_EQ(status_of(answer), 503);
     EXPECT_EQ(member_of(answer, "code"), "too_busy");
 }
@@ -174,7 +175,7 @@ TEST(BatchRequest, a_refused_lease_is_named_by_its_position) {
     ApiServer server;
     const std::string body = "{\"leases\":[\"nonsense\",\"" + token_text(1024) + "\"]}";
     const std::string answer =
-        server.ask({"POST", "/v1/leases:ack", body}, Error{"bad_lease_token", "forged", "lease"});
+        server.ask({"POST", "/v1/leases:ack", body}, Error{"bad_lease_token"_code, "forged", "lease"});
     EXPECT_NE(answer.find(R"("field":"leases[0]")"), std::string::npos) << answer;
     EXPECT_NE(answer.find(R"("field":"leases[1]")"), std::string::npos) << answer;
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/base64.h"
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 #include "http_api/access/path_names.h"
 #include "http_api/fields/request_members.h"
@@ -42,7 +43,7 @@ std::uint64_t check_of(const ListPosition& position, std::uint64_t query) {
 }
 
 Error bad_cursor() {
-    return {"bad_cursor",
+    return {"bad_cursor"_code,
             "this is not a cursor of this listing: use the cursor of the previous page with the same parameters (limit "
             "may change), or start without one",
             "cursor"};
@@ -65,7 +66,8 @@ Status read_states(const QueryRequest& query, std::string_view parameter, const 
             known = true;
         }
         if (!known) {
-            return Error{"bad_state", std::string(parameter) + " must be " + std::string(names) + "; omit it for all",
+            return Error{"bad_state"_code,
+                         std::string(parameter) + " must be " + std::string(names) + "; omit it for all",
                          std::string(parameter)};
         }
         if (name.size() == text.size()) break;
@@ -144,7 +146,7 @@ Result<Command> read_history(const HttpRequest& request, HistoryCommand history,
         QueryRequest::parse(request.query, {"queue", "id", "from", "to", "outcome", "limit", "cursor"});
     if (!query) return query.error();
     const std::optional<std::string_view> queue = query->text("queue");
-    if (!queue) return Error{"missing_parameter", "name the queue: ?queue=NAME", "queue"};
+    if (!queue) return Error{"missing_parameter"_code, "name the queue: ?queue=NAME", "queue"};
     Result<std::string> name = check_queue_name(std::string(*queue), options);
     if (!name) return std::move(name).error();
     history.queue = *std::move(name);
@@ -175,7 +177,7 @@ Result<Command> read_forecast(const HttpRequest& request, ForecastCommand foreca
         constexpr std::int64_t kMinute = 60'000;
         constexpr std::int64_t kDay = 1'440 * kMinute;
         if (*step_ms < kMinute || *step_ms % kMinute != 0 || kDay % *step_ms != 0) {
-            return Error{"out_of_range",
+            return Error{"out_of_range"_code,
                          "`step` must be whole minutes of which a day is a multiple, such as 1m, 15m, 1h or 1d",
                          "step"};
         }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/base64.h"
+#include "base/error_codes.h"
 #include "http_api/fields/field_syntax.h"
 #include "http_api/fields/request_members.h"
 #include "http_api/requests/kept_headers.h"
@@ -17,11 +18,11 @@ namespace {
 
 Status check_message_header(std::string_view name, std::string_view value) {
     if (!is_token(name)) {
-        return Error{"bad_message_header",
+        return Error{"bad_message_header"_code,
                      "a header name consists of letters, digits and ! # $ % & ' * + - . ^ _ ` | ~", "headers"};
     }
     if (is_header_value(value)) return {};
-    return Error{"bad_message_header", "a header value must not contain control characters",
+    return Error{"bad_message_header"_code, "a header value must not contain control characters",
                  "headers." + std::string(name.substr(0, 64))};
 }
 
@@ -36,7 +37,7 @@ Status read_headers(const JsonRequest& request, RecordParts::Headers& headers) {
             return equal_ignoring_case(earlier.first, header->first);
         });
         if (again) {
-            return Error{"duplicate_member",
+            return Error{"duplicate_member"_code,
                          "a header is given twice: give each once; names are compared without regard to case",
                          "headers." + std::string(header->first.substr(0, 64))};
         }
@@ -59,14 +60,14 @@ Result<std::optional<std::string>> read_bytes(const JsonRequest& json, const std
     const Result<std::optional<std::string_view>> encoded = json.text(encoded_member);
     if (!encoded) return encoded.error();
     if (*text && *encoded) {
-        return Error{"conflicting_members", "give `" + member + "` or `" + encoded_member + "`, not both",
+        return Error{"conflicting_members"_code, "give `" + member + "` or `" + encoded_member + "`, not both",
                      "kafka." + encoded_member};
     }
     if (*text) return std::optional<std::string>(**text);
     if (!*encoded) return std::optional<std::string>();
     std::optional<std::string> bytes = parse_base64(**encoded);
     if (!bytes) {
-        return Error{"bad_base64",
+        return Error{"bad_base64"_code,
                      "`" + encoded_member + "` must be standard base64 with padding and without line breaks",
                      "kafka." + encoded_member};
     }
@@ -81,7 +82,7 @@ Status read_record_headers(const JsonRequest& kafka, RecordParts::Headers& heade
         if (Status known = header.only({"name", "name_base64", "value", "value_base64"}); !known) return known;
         Result<std::optional<std::string>> name = read_bytes(header, "name");
         if (!name) return std::move(name).error();
-        if (!*name) return Error{"missing_member", "a header in `kafka.headers` has no `name`", "kafka.headers"};
+        if (!*name) return Error{"missing_member"_code, "a header in `kafka.headers` has no `name`", "kafka.headers"};
         Result<std::optional<std::string>> value = read_bytes(header, "value");
         if (!value) return std::move(value).error();
         headers.emplace_back(**std::move(name), *std::move(value));
@@ -124,7 +125,7 @@ Status read_kafka(const JsonRequest& request, RecordParts& parts) {
     if (read) read = take((*kafka)->text("source"), parts.source);
     if (read && (*kafka)->has("headers")) {
         if (request.has("headers")) {
-            return Error{"conflicting_members", "give `headers` or `kafka.headers`, not both", "kafka.headers"};
+            return Error{"conflicting_members"_code, "give `headers` or `kafka.headers`, not both", "kafka.headers"};
         }
         read = read_record_headers(**kafka, parts.headers);
     }
@@ -135,7 +136,7 @@ Status check_size(const RecordParts& parts, const HttpApiOptions& options) {
     std::size_t bytes = parts.source.size() + (parts.key ? parts.key->size() : 0);
     for (const auto& [name, value] : parts.headers) bytes += name.size() + (value ? value->size() : 0);
     if (parts.headers.size() <= options.headers_max && bytes <= options.headers_bytes_max) return {};
-    return Error{"headers_too_large",
+    return Error{"headers_too_large"_code,
                  "a message has up to " + std::to_string(options.headers_max) + " headers with " +
                      std::to_string(options.headers_bytes_max) + " bytes in all, names and values",
                  "headers"};
@@ -179,7 +180,7 @@ Status fit_null_value(const JsonRequest& request, std::string_view body, std::st
     RecordParts parts = record_parts_of(kept);
     if (!parts.has_null_value) return {};
     if (request.has("kafka")) {
-        return Error{"conflicting_members",
+        return Error{"conflicting_members"_code,
                      "a record with a null value has no content: omit `kafka.null_value`, or give an empty `body`",
                      "kafka.null_value"};
     }

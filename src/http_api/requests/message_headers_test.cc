@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/requests/kept_headers.h"
 
 namespace duewheel::message_headers_test {
@@ -27,7 +28,7 @@ std::string put(const std::string& text, std::string kept = {}, bool is_patch = 
     if (!json) return "";
     if (is_patch) json->read_as_patch();
     const Status read = read_message_headers(*json, HttpApiOptions{}, kept);
-    return read ? kept : std::string(read.error().code) + " " + read.error().field;
+    return read ? kept : std::string(name_of(read.error().code)) + " " + read.error().field;
 }
 
 TEST(MessageHeaders, of_a_record_that_http_can_have_are_an_object) {
@@ -112,7 +113,7 @@ TEST(MessageHeaders, say_null_value_only_of_an_empty_body) {
     const auto fitted = [&](const std::string& text, std::string_view body) {
         std::string kept = encode_record_parts(parts);
         const Status fits = fit_null_value(*JsonRequest::parse(text), body, kept);
-        return fits ? kept : std::string(fits.error().code) + " " + fits.error().field;
+        return fits ? kept : std::string(name_of(fits.error().code)) + " " + fits.error().field;
     };
     EXPECT_EQ(fitted(R"({"kafka":{"null_value":true}})", ""), encode_record_parts(parts));
     EXPECT_EQ(fitted(R"({"kafka":{"null_value":true}})", "x"), "conflicting_members kafka.null_value");

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/calls/call_fixture.h"
 
 namespace duewheel::message_key_test {
@@ -19,7 +20,7 @@ TEST(MessageKey, is_read_cancelled_and_moved) {
     const std::string in_team = "/v1/namespaces/team/messages?key=k&queue=q";
     EXPECT_EQ(status_of(server.ask({"PATCH", in_team, R"({"delay":"1s"})"}, moved)), 200);
     EXPECT_EQ(server.command(), "reschedule team queue=q key=k delay=1000");
-    EXPECT_EQ(member_of(server.ask({"GET", kPath}, Error{"unknown_key", "No such key.", "key"}), "code"),
+    EXPECT_EQ(member_of(server.ask({"GET", kPath}, Error{"unknown_key"_code, "No such key.", "key"}), "code"),
               "unknown_key");
     EXPECT_EQ(server.command(), "get default queue=a/b key=order 7&1");
     const std::string late = server.ask({"DELETE", kPath}, ChangeAnswer{ChangeOutcome::delivered, 1, false, 0});

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/calls/call_fixture.h"
 
 namespace duewheel::namespace_request_test {
@@ -76,7 +77,7 @@ TEST(NamespaceCalls, a_page_says_where_the_next_one_begins) {
 
 TEST(NamespaceCalls, refusals_have_retry_after) {
     ApiServer server;
-    for (const char* code : {"namespace_full", "too_many_puts", "queue_limit"}) {
+    for (const ErrorCode code : {"namespace_full"_code, "too_many_puts"_code, "queue_limit"_code}) {
         const std::string answer =
             server.ask({"POST", "/v1/queues/q/messages", R"({"body":""})"}, Error{code, "no", "namespace"});
         EXPECT_EQ(status_of(answer), 429) << code;

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/fields/content_members.h"
 #include "http_api/fields/field_reader.h"
 #include "http_api/fields/field_syntax.h"
@@ -20,7 +21,7 @@ namespace {
 
 Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
     if (request.has_time("expires_in") && request.has_time("expires")) {
-        return Error{"conflicting_members", "give `expires_in` or `expires`, not both", "expires"};
+        return Error{"conflicting_members"_code, "give `expires_in` or `expires`, not both", "expires"};
     }
     if (!request.has_time("expires_in") && !request.has_time("expires")) return {};
     When& expires = into.emplace();
@@ -31,7 +32,7 @@ Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
 Result<Command> read_json_request(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
                                   PutCommand put) {
     if (fields.delay || fields.due) {
-        return Error{"conflicting_members",
+        return Error{"conflicting_members"_code,
                      "Duewheel-Delay and Duewheel-Due require a raw body: in JSON give the member `delay` or `due`",
                      fields.delay ? "Duewheel-Delay" : "Duewheel-Due"};
     }
@@ -60,7 +61,7 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
         put.transaction = *std::move(transaction);
     }
     if (read && put.is_held && put.transaction) {
-        read = Error{"conflicting_members",
+        read = Error{"conflicting_members"_code,
                      "a message in a transaction is delivered to no consumer until it is committed: omit `held` and "
                      "hold it then, or omit `transaction`",
                      "held"};
@@ -68,7 +69,7 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
     if (read) read = read_key_member(*json, options, put.key);
     if (read) read = read_content_members(*json, options, put);
     if (read && !has_body(*json)) {
-        read = Error{"missing_member",
+        read = Error{"missing_member"_code,
                      "the content is missing: give `body`, a string, `json`, any JSON, or `body_base64`, other bytes; "
                      "an empty message has `\"body\": \"\"`",
                      "body"};

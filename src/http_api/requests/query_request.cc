@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/fields/json_request.h"
 #include "message/foreign_names.h"
 #include "shared/nearest_name.h"
@@ -27,7 +28,7 @@ Error unknown_parameter(std::string_view name, std::initializer_list<std::string
     const std::string written = shown(name);
     const std::span<const std::string_view> ours(known.begin(), known.size());
     if (const auto meant = name_meant_by(written, ours)) detail += "; " + did_you_mean(meant->name, meant->note);
-    return {"unknown_parameter", std::move(detail), written};
+    return {"unknown_parameter"_code, std::move(detail), written};
 }
 
 }  // namespace
@@ -37,12 +38,12 @@ Result<QueryRequest> QueryRequest::parse(std::string_view query, std::initialize
     if (query.empty()) return request;
     const bool has_empty_pair = query.front() == '&' || query.back() == '&' || query.find("&&") != query.npos;
     if (has_empty_pair) {
-        return Error{"bad_parameter",
+        return Error{"bad_parameter"_code,
                      "there is nothing between two &: write name=value, with one & between parameters"};
     }
     Result<std::vector<QueryParameter>> parameters = parse_query(query);
     if (!parameters) {
-        return Error{"bad_parameter",
+        return Error{"bad_parameter"_code,
                      "a percent sign must be followed by two hexadecimal digits; write a percent sign itself as %25",
                      shown(parameters.error().field)};
     }
@@ -51,10 +52,10 @@ Result<QueryRequest> QueryRequest::parse(std::string_view query, std::initialize
         const auto& [name, value] = request.parameters_[i];
         if (std::find(known.begin(), known.end(), name) == known.end()) return unknown_parameter(name, known);
         if (value.empty())
-            return Error{"bad_parameter", "this parameter has no value: give one or omit it", shown(name)};
+            return Error{"bad_parameter"_code, "this parameter has no value: give one or omit it", shown(name)};
         for (std::size_t before = 0; before < i; ++before) {
             if (request.parameters_[before].name != name) continue;
-            return Error{"duplicate_parameter",
+            return Error{"duplicate_parameter"_code,
                          "this parameter is given twice; write several values in one, separated by commas",
                          shown(name)};
         }
@@ -87,7 +88,7 @@ Result<std::optional<std::int64_t>> QueryRequest::integer(std::string_view name,
     const char* end = given->data() + given->size();
     const auto [stopped, failed] = std::from_chars(given->data(), end, number);
     if (failed != std::errc() || stopped != end || number < least || number > most) {
-        return Error{"out_of_range",
+        return Error{"out_of_range"_code,
                      "`" + std::string(name) + "` must be an integer from " + std::to_string(least) + " to " +
                          std::to_string(most),
                      std::string(name)};

@@ -4,6 +4,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/answers/name_page.h"
 #include "http_api/answers/queue_text.h"
 #include "http_api/fields/field_reader.h"
@@ -22,7 +23,7 @@ const FieldTable& queue_settings_table() {
 constexpr std::string_view kDiscardMembers[] = {"died_before", "died_before_ms"};
 
 Error bad_header(std::string why, std::string_view name = {}) {
-    return {"bad_webhook_header", std::move(why),
+    return {"bad_webhook_header"_code, std::move(why),
             "target.webhook.headers" + (name.empty() ? std::string() : "." + std::string(name.substr(0, 64)))};
 }
 
@@ -90,7 +91,7 @@ Status read_webhook(const JsonRequest& json, const HttpApiOptions& options, cons
 }
 
 Error bad_kafka_target(std::string_view member, std::string why) {
-    return {"bad_kafka_target", "`target.kafka." + std::string(member) + "` " + std::move(why),
+    return {"bad_kafka_target"_code, "`target.kafka." + std::string(member) + "` " + std::move(why),
             "target.kafka." + std::string(member)};
 }
 
@@ -132,7 +133,7 @@ Status read_target(const JsonRequest& request, const HttpApiOptions& options, co
         if (*webhook && !settings.webhook) settings.webhook.emplace();
         if (*kafka && !settings.kafka) settings.kafka.emplace();
         if (settings.webhook && settings.kafka) {
-            return Error{"conflicting_members",
+            return Error{"conflicting_members"_code,
                          "a queue has one target: give `webhook` or `kafka`, and in a patch remove the other one with "
                          "null",
                          *kafka ? "target.kafka" : "target.webhook"};
@@ -142,7 +143,7 @@ Status read_target(const JsonRequest& request, const HttpApiOptions& options, co
         const bool is_removed = (*target)->removes("webhook") || (*target)->removes("kafka");
         if (settings.webhook || settings.kafka || is_removed) return {};  // a patch that changes nothing else
     }
-    return Error{"unsupported_target",
+    return Error{"unsupported_target"_code,
                  "give \"pull\", so that consumers lease the messages, {\"webhook\": {\"url\": \"https://...\"}} or "
                  "{\"kafka\": {\"topic\": \"...\"}}, or omit `target`",
                  "target"};

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/answers/answer_text.h"
 #include "http_api/answers/queue_text.h"
 #include "http_api/command_fixture.h"
@@ -99,7 +100,7 @@ TEST(QueueRequest, a_kafka_target_is_shown_to_the_server_before_it_is_set) {
     HttpApiOptions options;
     options.check_kafka = [](std::string_view name_space, const KafkaTarget& target, bool is_administrator) -> Status {
         const std::string who = is_administrator ? " administrator" : " tenant";
-        return Error{"kafka_not_configured", std::string(name_space) + who + " " + target.topic, "target.kafka"};
+        return Error{"kafka_not_configured"_code, std::string(name_space) + who + " " + target.topic, "target.kafka"};
     };
     const CallRequest request(
         {"PUT", "/v1/namespaces/team/queues/q", R"({"target": {"kafka": {"topic": "payments"}}})"});
@@ -107,7 +108,7 @@ TEST(QueueRequest, a_kafka_target_is_shown_to_the_server_before_it_is_set) {
         const Result<Command> command =
             read_command(request.request(), *find_call(request.request()), options, is_administrator);
         ASSERT_FALSE(command.ok());
-        EXPECT_EQ(command.error().code, "kafka_not_configured");
+        EXPECT_EQ(command.error().code, "kafka_not_configured"_code);
         EXPECT_EQ(command.error().message, is_administrator ? "team administrator payments" : "team tenant payments");
     }
 }
@@ -117,7 +118,7 @@ TEST(QueueRequest, headers_of_a_webhook_are_such_as_http_can_carry) {
         const CallRequest request(
             {"PUT", "/v1/queues/mail", R"({"target": {"webhook": {"url": "u", "headers": )" + members + "}}}"});
         const Result<Command> command = read_command(request.request(), *find_call(request.request()), {});
-        if (!command) return std::string(command.error().code) + " " + command.error().field;
+        if (!command) return std::string(name_of(command.error().code)) + " " + command.error().field;
         std::string text;
         for (const auto& [name, value] : std::get<ConfigureQueueCommand>(*command).settings.webhook->headers) {
             text += name + "=" + value + ";";
@@ -145,14 +146,14 @@ TEST(QueueRequest, headers_of_a_webhook_are_such_as_http_can_carry) {
 TEST(QueueRequest, webhooks_are_validated_by_the_server) {
     HttpApiOptions options;
     options.check_webhook = [](const TargetOwner&, WebhookTarget& target) -> Status {
-        if (target.url == "bad") return Error{"forbidden_address", "no", "target.webhook.url"};
+        if (target.url == "bad") return Error{"forbidden_address"_code, "no", "target.webhook.url"};
         target.url += "/in one form";
         return {};
     };
     const auto put = [&](const std::string& url) -> std::string {
         const CallRequest request({"PUT", "/v1/queues/mail", R"({"target": {"webhook": {"url": ")" + url + "\"}}}"});
         const Result<Command> command = read_command(request.request(), *find_call(request.request()), options);
-        if (!command) return std::string(command.error().code);
+        if (!command) return std::string(name_of(command.error().code));
         return std::get<ConfigureQueueCommand>(*command).settings.webhook->url;
     };
     EXPECT_EQ(put("good"), "good/in one form");

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/fields/content_members.h"
 #include "http_api/fields/field_syntax.h"
 #include "http_api/fields/json_request.h"
@@ -15,7 +16,7 @@ namespace {
 
 Status read_raw_when(const PutFields& fields, When& into) {
     if (fields.delay && fields.due) {
-        return Error{"conflicting_members", "give Duewheel-Delay or Duewheel-Due, not both", "Duewheel-Due"};
+        return Error{"conflicting_members"_code, "give Duewheel-Delay or Duewheel-Due, not both", "Duewheel-Due"};
     }
     if (fields.delay) {
         const Result<std::int64_t> delay = read_duration(*fields.delay, "Duewheel-Delay");
@@ -46,13 +47,13 @@ bool is_probably_json_put(std::string_view type, std::string_view body) {
 Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
                              PutCommand put) {
     if (is_probably_json_put(essence(*fields.content_type), request.body)) {
-        return Error{"unsupported_media_type",
+        return Error{"unsupported_media_type"_code,
                      "send a Content-Type: application/json for an object with the members of the message, or another "
                      "type, such as application/octet-stream, for a raw body",
                      "Content-Type"};
     }
     if (!is_media_type(*fields.content_type)) {
-        return Error{"unsupported_media_type",
+        return Error{"unsupported_media_type"_code,
                      "the Content-Type must be a media type such as text/plain, of up to " +
                          std::to_string(kMediaTypeBytesMax) + " ASCII characters",
                      "Content-Type"};

@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::retry_request_test {
 namespace {
 
 std::string told(const Result<RetryChoice>& choice) {
-    return choice ? "understood" : std::string(choice.error().code) + " " + choice.error().field;
+    return choice ? "understood" : std::string(name_of(choice.error().code)) + " " + choice.error().field;
 }
 
 Result<RetryChoice> retry_of(const JsonRequest& request) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/access/foreign_policy.h"
 #include "http_api/answers/name_page.h"
 #include "http_api/answers/schedule_text.h"
@@ -31,7 +32,7 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
         const std::string_view name = times_kind_name(kind);
         if (!(kind == TimesKind::every ? json.has_time(name) : json.has(name))) continue;
         if (!given.empty()) {
-            return Error{"conflicting_members",
+            return Error{"conflicting_members"_code,
                          "give `" + std::string(given) + "` or `" + std::string(name) +
                              "`, not both: a schedule has one rule; create two schedules",
                          std::string(name)};
@@ -44,7 +45,7 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
     }
     if (given.empty() && has_rule) return {};
     if (given.empty()) {
-        return Error{"missing_member",
+        return Error{"missing_member"_code,
                      "the rule is missing: give `cron` (\"0 9 * * MON-FRI\"), `every` (\"10m\"), `iso` "
                      "(\"R/2027-01-01T09:00:00/P1M\") or `at` (\"2027-01-01T06:00:00\")",
                      "cron"};
@@ -52,7 +53,7 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
     if (times.kind == TimesKind::every) return take(json.duration_ms("every"), times.every_ms);
     if (Status read = take(json.text(given), times.text); !read) return read;
     if (times.kind != TimesKind::cron && times.text.size() > kIntervalBytesMax) {
-        return Error{times.kind == TimesKind::iso ? "bad_interval" : "bad_instant",
+        return Error{times.kind == TimesKind::iso ? "bad_interval"_code : "bad_instant"_code,
                      "`" + std::string(given) + "` has up to " + std::to_string(kIntervalBytesMax) + " bytes",
                      std::string(given)};
     }
@@ -62,7 +63,7 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
 Status check_clock_policies(const TimesRule& times) {
     if (times.kind == TimesKind::cron || !(times.skips_gaps || times.repeats_folds)) return {};
     const std::string member = times.skips_gaps ? "dst" : "dst_repeat";
-    return Error{"conflicting_members",
+    return Error{"conflicting_members"_code,
                  "`" + member +
                      "` is for `cron` rules only: omit it, or write the rule as `cron`. With `iso` and `at`, a local "
                      "time that a " +
@@ -77,11 +78,11 @@ Status read_bounds(const JsonRequest& json, TimesRule& times) {
     reset_if_time_removed(json, "end", times.end_ms);
     Status read = take(json.text("zone"), times.zone);
     if (read && times.zone.empty() && json.has("zone")) {
-        read = Error{"bad_zone", "`zone` must be a name such as Europe/Oslo; omit it for UTC", "zone"};
+        read = Error{"bad_zone"_code, "`zone` must be a name such as Europe/Oslo; omit it for UTC", "zone"};
     }
     if (read) read = take(json.text("closed"), times.closed);
     if (read && times.closed.size() > kClosedDaysBytesMax) {
-        read = Error{"bad_exclusion",
+        read = Error{"bad_exclusion"_code,
                      "`closed` has up to " + std::to_string(kClosedDaysBytesMax) +
                          " bytes: remove comments and days in the past, or use ranges",
                      "closed"};
@@ -98,7 +99,7 @@ Status read_bounds(const JsonRequest& json, TimesRule& times) {
 // The members that their rows read.
 Status read_rows(const JsonRequest& json, ScheduleRule& rule) {
     Status read = read_known_fields(json, fields_of<ScheduleRule>(), &rule);
-    if (read || read.error().code != "bad_policy") return read;
+    if (read || read.error().code != "bad_policy"_code) return read;
     Error error = std::move(read).error();
     const Result<std::optional<std::string_view>> word = json.text(error.field);
     error.message += foreign_policy_hint(error.field, word->value_or(""));

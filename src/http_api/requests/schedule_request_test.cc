@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/answers/answer_text.h"
 #include "http_api/answers/name_cursor.h"
 #include "http_api/answers/schedule_text.h"
@@ -146,7 +147,7 @@ TEST(ScheduleRequest, a_misfire_instruction_of_quartz_is_answered_with_ours) {
     const auto message = [](const std::string& misfire) {
         const Result<Command> command =
             command_of({"PUT", "/v1/schedules/s", R"({"queue": "q", "every": "1h", "misfire": ")" + misfire + "\"}"});
-        EXPECT_EQ(command ? "taken" : std::string(command.error().code) + " " + command.error().field,
+        EXPECT_EQ(command ? "taken" : std::string(name_of(command.error().code)) + " " + command.error().field,
                   "bad_policy misfire");
         return command ? "" : command.error().message;
     };
@@ -178,7 +179,7 @@ TEST(ScheduleRequest, an_overlap_policy_of_another_scheduler_is_answered_with_ou
             command_of({"PUT", "/v1/schedules/s", R"({"queue": "q", "every": "1h", "overlap": ")" + overlap + "\"}"});
         if (command) return std::string("taken");
         const std::string known = R"(`overlap` must be one of "allow", "skip", "queue_one")";
-        EXPECT_EQ(std::string(command.error().code) + command.error().message.substr(0, known.size()),
+        EXPECT_EQ(std::string(name_of(command.error().code)) + command.error().message.substr(0, known.size()),
                   "bad_policy" + known);
         return command.error().message.substr(known.size());
     };
@@ -195,7 +196,7 @@ TEST(ScheduleRequest, an_unknown_zone_is_answered_with_the_nearest_one) {
     const Result<Command> command =
         command_of({"PUT", "/v1/schedules/s", R"({"queue": "q", "cron": "0 9 * * *", "zone": "Europe/Olso"})"});
     ASSERT_FALSE(command);
-    EXPECT_EQ(command.error().code, "bad_zone");
+    EXPECT_EQ(command.error().code, "bad_zone"_code);
     EXPECT_EQ(command.error().field, "zone");
     EXPECT_NE(command.error().message.find("Europe/Oslo"), std::string::npos) << command.error().message;
 }
@@ -257,7 +258,7 @@ TEST(ScheduleRequest, what_is_shown_keeps_to_the_contract) {
     EXPECT_NE(seen.find(R"("words":{"en":"Every month from 2026-01-31 09:00:00")"), std::string::npos) << seen;
     EXPECT_NE(seen.find(R"("clock_change":"shifted")"), std::string::npos);
     EXPECT_NE(seen.find(R"("reason":"closed_day")"), std::string::npos);
-    EXPECT_EQ(member_of(server.ask({"GET", "/v1/schedules/x"}, Error{"unknown_schedule", "none"}), "code"),
+    EXPECT_EQ(member_of(server.ask({"GET", "/v1/schedules/x"}, Error{"unknown_schedule"_code, "none"}), "code"),
               "unknown_schedule");
 }
 

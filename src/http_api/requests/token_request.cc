@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "access/access_token_text.h"
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 #include "http_api/answers/name_page.h"
 #include "http_api/fields/json_request.h"
@@ -28,12 +29,12 @@ constexpr std::int64_t kKeepOldMaxMs = std::int64_t{90} * 86'400'000;
 constexpr std::int64_t kRateMax = 1'000'000'000'000;
 
 Error unknown_token() {
-    return {"unknown_token", "there is no access token with this id: check the id, or list the tokens", "id"};
+    return {"unknown_token"_code, "there is no access token with this id: check the id, or list the tokens", "id"};
 }
 
 Result<std::string> read_token_id(const CallPath& path) {
     if (is_access_token_id(path.name)) return std::string(path.name);
-    return Error{"bad_token_id",
+    return Error{"bad_token_id"_code,
                  "a token's id has 1 to " + std::to_string(kAccessTokenIdBytesMax) + " characters of a-z, 0-9 and -",
                  "id"};
 }
@@ -45,7 +46,7 @@ Result<ScopeSet> read_scopes(const JsonRequest& json) {
     for (const std::string_view name : *names) {
         const auto* found = std::find(std::begin(kScopeNames), std::end(kScopeNames), name);
         if (found == std::end(kScopeNames)) {
-            return Error{"bad_scope",
+            return Error{"bad_scope"_code,
                          "`" + std::string(name.substr(0, 40)) +
                              "` is not a scope: use put, read, consume, cancel, schedule and admin",
                          "scopes"};
@@ -53,7 +54,7 @@ Result<ScopeSet> read_scopes(const JsonRequest& json) {
         scopes.insert(static_cast<Scope>(found - std::begin(kScopeNames)));
     }
     if (scopes.empty()) {
-        return Error{"bad_scope",
+        return Error{"bad_scope"_code,
                      "a token needs at least one scope: use put, read, consume, cancel, schedule and admin", "scopes"};
     }
     return scopes;
@@ -65,7 +66,7 @@ Status read_namespaces(const JsonRequest& json, const HttpApiOptions& options, s
     const Result<std::vector<std::string_view>> names = json.text_list("namespaces");
     if (!names) return names.error();
     if (names->empty() || names->size() > kTokenNamespacesMax) {
-        return Error{"out_of_range",
+        return Error{"out_of_range"_code,
                      "`namespaces` has 1 to " + std::to_string(kTokenNamespacesMax) +
                          " names: omit it for a token of all namespaces",
                      "namespaces"};
@@ -87,14 +88,15 @@ Status read_certificate_names(const JsonRequest& json, std::vector<std::string>&
     const Result<std::vector<std::string_view>> names = json.text_list("certificate_names");
     if (!names) return names.error();
     if (names->size() > kTokenCertificateNamesMax) {
-        return Error{"out_of_range", "`certificate_names` has at most " + std::to_string(kTokenCertificateNamesMax),
+        return Error{"out_of_range"_code,
+                     "`certificate_names` has at most " + std::to_string(kTokenCertificateNamesMax),
                      "certificate_names"};
     }
     for (const std::string_view name : *names) {
         const bool is_plain = !name.empty() && name.size() <= kCertificateNameBytesMax &&
                               std::all_of(name.begin(), name.end(), [](char c) { return c > ' ' && c < 0x7f; });
         if (!is_plain) {
-            return Error{"bad_certificate_name",
+            return Error{"bad_certificate_name"_code,
                          "a certificate's name has 1 to " + std::to_string(kCertificateNameBytesMax) +
                              " visible ASCII characters, as in its subject alternative names",
                          "certificate_names"};
@@ -111,7 +113,7 @@ Status read_rate(const JsonRequest& limits, std::string_view member, std::uint64
     if (!given) return {};
     if (*given < 1 || *given > kRateMax) {
         const std::string field = "limits." + std::string(member);
-        return Error{"out_of_range",
+        return Error{"out_of_range"_code,
                      "`" + field + "` is from 1 to " + std::to_string(kRateMax) + ": omit it to set none", field};
     }
     into = static_cast<std::uint64_t>(*given);
@@ -133,7 +135,7 @@ Status read_rates(const JsonRequest& json, AccessToken& token) {
 // Reads into a token that contains the values that a patch keeps. `now_ms`: the start of `expires_in`.
 Status read_expiry(const JsonRequest& json, std::int64_t now_ms, std::int64_t& into_ms) {
     if (json.has_time("expires") && json.has_time("expires_in")) {
-        return Error{"conflicting_members", "give `expires` or `expires_in`, not both", "expires"};
+        return Error{"conflicting_members"_code, "give `expires` or `expires_in`, not both", "expires"};
     }
     reset_if_time_removed(json, "expires", into_ms);
     const Result<std::optional<std::int64_t>> at = json.instant_ms("expires");
@@ -142,14 +144,14 @@ Status read_expiry(const JsonRequest& json, std::int64_t now_ms, std::int64_t& i
     if (!after) return after.error();
     if (!*at && !*after) return {};
     if (*after && **after > kLastInstant - now_ms) {
-        return Error{"out_of_range",
+        return Error{"out_of_range"_code,
                      "`expires_in` must end before the year 10000; omit it for a token that stays valid", "expires_in"};
     }
     into_ms = *at ? **at : now_ms + **after;
     if (into_ms <= now_ms) {
         const char* const field = *at ? "expires" : "expires_in";
-        return Error{"out_of_range", "the token would have expired already: give a later `" + std::string(field) + "`",
-                     field};
+        return Error{"out_of_range"_code,
+                     "the token would have expired already: give a later `" + std::string(field) + "`", field};
     }
     return {};
 }
@@ -157,7 +159,7 @@ Status read_expiry(const JsonRequest& json, std::int64_t now_ms, std::int64_t& i
 Status read_token_members(const JsonRequest& json, const HttpApiOptions& options, std::int64_t now_ms,
                           AccessToken& token) {
     if (json.removes("scopes") || (!json.has("scopes") && token.scopes.empty())) {
-        return Error{"missing_member", "`scopes` is required, such as [\"put\"]", "scopes"};
+        return Error{"missing_member"_code, "`scopes` is required, such as [\"put\"]", "scopes"};
     }
     if (json.has("scopes")) {
         const Result<ScopeSet> scopes = read_scopes(json);
@@ -172,7 +174,7 @@ Status read_token_members(const JsonRequest& json, const HttpApiOptions& options
         read = check_name(limits.queue_prefix, options.queue_name_bytes_max, kQueueName);
         if (!read) {
             return Error{
-                "bad_queue_name",
+                "bad_queue_name"_code,
                 "`queues` is a prefix of queue names: " + read.error().message + "; omit it for a token of all queues",
                 "queues"};
         }
@@ -182,8 +184,8 @@ Status read_token_members(const JsonRequest& json, const HttpApiOptions& options
     if (read) read = take(json.text("description"), token.description);
     if (read && token.description.size() > kTokenDescriptionBytesMax) {
         read =
-            Error{"out_of_range", "`description` has at most " + std::to_string(kTokenDescriptionBytesMax) + " bytes",
-                  "description"};
+            Error{"out_of_range"_code,
+                  "`description` has at most " + std::to_string(kTokenDescriptionBytesMax) + " bytes", "description"};
     }
     if (read) read = read_rates(json, token);
     if (read) read = read_certificate_names(json, token.certificate_names);
@@ -246,7 +248,8 @@ Result<TokenCall> read_rotate(const HttpRequest& request, std::string id, const 
     std::int64_t keep_ms = 0;
     if (Status read = take(json->duration_ms("keep_old"), keep_ms); !read) return std::move(read).error();
     if (keep_ms > kKeepOldMaxMs) {
-        return Error{"out_of_range", "`keep_old` is how long the old secret stays valid: up to 90 days", "keep_old"};
+        return Error{"out_of_range"_code, "`keep_old` is how long the old secret stays valid: up to 90 days",
+                     "keep_old"};
     }
     return with_secret(std::move(id), options,
                        [keep_ms](const AccessToken* current, DueMs now_ms, const SecretHash& hash) -> Changed {
@@ -274,7 +277,7 @@ bool is_token_call(What what) {
 Result<TokenCall> read_token_call(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
     if (path.what == What::tokens) return read_token_list(request);
     if (!request.query.empty()) {
-        return Error{"unknown_parameter", "this call takes no parameters after a question mark: send a JSON body"};
+        return Error{"unknown_parameter"_code, "this call takes no parameters after a question mark: send a JSON body"};
     }
     Result<std::string> id = read_token_id(path);
     if (!id) return std::move(id).error();

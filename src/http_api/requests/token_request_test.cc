@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/access/access_fixture.h"
 #include "http_api/calls/call_path.h"
 
@@ -18,7 +19,7 @@ Result<std::optional<AccessToken>> change(const Call& call, const AccessToken* c
                                           std::optional<Secret>* secret = nullptr) {
     const CallRequest held(call);
     const std::optional<CallPath> path = find_call(held.request());
-    if (!path) return Error{"unknown_path", call.target};
+    if (!path) return Error{"unknown_path"_code, call.target};
     static HttpApiOptions options;
     options.server_ms = [] { return kNow; };
     Result<TokenCall> read = read_token_call(held.request(), *path, options);
@@ -38,7 +39,7 @@ std::string refusal(const std::string& body, const std::string& method = "PUT",
                     const std::string& target = "/v1/tokens/a", const AccessToken* current = nullptr) {
     const Result<std::optional<AccessToken>> changed = change({method, target, body}, current);
     if (changed) return "accepted";
-    return std::string(changed.error().code) + " " + changed.error().field;
+    return std::string(name_of(changed.error().code)) + " " + changed.error().field;
 }
 
 TEST(TokenRequest, reads_every_member) {

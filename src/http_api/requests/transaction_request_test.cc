@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/calls/call_fixture.h"
 #include "http_api/request_command.h"
 
@@ -12,7 +13,7 @@ namespace {
 const HttpApiOptions kOptions;
 
 std::string told(const Result<TransactionRule>& rule) {
-    if (!rule) return std::string(rule.error().code) + " " + rule.error().field;
+    if (!rule) return std::string(name_of(rule.error().code)) + " " + rule.error().field;
     return rule->check_queue + " " + std::to_string(rule->check_after_ms) + " " + std::to_string(rule->check_times) +
            (rule->otherwise_commit ? " commit" : " rollback");
 }
@@ -80,8 +81,9 @@ TEST(TransactionRequest, commit_and_rollback_are_calls_of_a_message) {
         server.ask({"POST", "/v1/namespaces/team/messages/1024:rollback", "{}"}, SettleAnswer{1024, false});
     EXPECT_EQ(server.command(), "rollback team 1024");
     EXPECT_EQ(member_of(no, "outcome"), "rolled_back");
-    for (const char* code : {"already_committed", "already_rolled_back", "not_transactional"}) {
-        const std::string call = std::string("/v1/messages/1024") + (code[8] == 'c' ? ":rollback" : ":commit");
+    for (const ErrorCode code : {"already_committed"_code, "already_rolled_back"_code, "not_transactional"_code}) {
+        const std::string call =
+            std::string("/v1/messages/1024") + (code == "already_committed"_code ? ":rollback" : ":commit");
         EXPECT_EQ(member_of(server.ask({"POST", call}, Error{code, "No."}), "status"), "409") << code;
     }
     EXPECT_EQ(member_of(server.ask({"POST", "/v1/messages/x:commit"}), "code"), "bad_id");

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/answers/name_page.h"
 #include "http_api/fields/content_members.h"
 #include "http_api/fields/field_reader.h"

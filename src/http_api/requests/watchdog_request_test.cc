@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "http_api/answers/answer_text.h"
 #include "http_api/answers/name_cursor.h"
 #include "http_api/command_fixture.h"
@@ -136,7 +137,7 @@ TEST(WatchdogRequest, what_is_shown_keeps_to_the_contract) {
     EXPECT_EQ(member_of(server.ask({"DELETE", "/v1/watchdogs/backup"}, removed), "removed"), "true");
     const std::string page = server.ask({"GET", "/v1/watchdogs"}, WatchdogListAnswer{{shown()}, false});
     EXPECT_EQ(parse_name_cursor(NameList::watchdogs, member_of(page, "cursor"), "default"), "backup");
-    EXPECT_EQ(member_of(server.ask({"POST", "/v1/watchdogs/x:feed"}, Error{"unknown_watchdog", "none"}), "code"),
+    EXPECT_EQ(member_of(server.ask({"POST", "/v1/watchdogs/x:feed"}, Error{"unknown_watchdog"_code, "none"}), "code"),
               "unknown_watchdog");
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "kafka/client/kafka_appender.h"
 #include "kafka/client/kafka_client_file.h"
 #include "kafka/client/kafka_consumer.h"
@@ -124,7 +125,7 @@ Result<std::unique_ptr<KafkaAppender>> KafkaClient::open_appender(const std::str
 Result<KafkaTopic> KafkaClient::look_at(const std::string& topic, std::int64_t timeout_ms) {
     Result<KafkaTopic> found = parts_->describe(topic, timeout_ms);
     if (!found) return found;
-    if (Status read = parts_->read_settings(*found, timeout_ms); !read && read.error().code != "kafka_refused") {
+    if (Status read = parts_->read_settings(*found, timeout_ms); !read && read.error().code != "kafka_refused"_code) {
         return read.error();
     }
     return found;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "net/setting_file.h"
 
 namespace duewheel {
@@ -31,7 +32,7 @@ std::string_view without_spaces(std::string_view text) {
 }
 
 SettingFile of_setting(const std::string& path) {
-    return {"bad_kafka_client_file", "kafka.client_file", path};
+    return {"bad_kafka_client_file"_code, "kafka.client_file", path};
 }
 
 }  // namespace

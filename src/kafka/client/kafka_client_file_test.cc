@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "kafka/client/kafka_client.h"
 #include "support/recording_log.h"
 #include "support/temporary_directory.h"
@@ -20,7 +21,7 @@ std::string refusal(std::string_view text) {
     const auto parsed = parse_kafka_client_file("client", text);
     EXPECT_FALSE(parsed.ok()) << text;
     if (parsed.ok()) return {};
-    EXPECT_EQ(parsed.error().code, "bad_kafka_client_file");
+    EXPECT_EQ(parsed.error().code, "bad_kafka_client_file"_code);
     return parsed.error().message;
 }
 
@@ -72,10 +73,10 @@ TEST(KafkaClientFile, names_the_line_that_librdkafka_refuses_but_no_value) {
         std::filesystem::permissions(path, std::filesystem::perms(0600));
         const auto opened = KafkaClient::open({.bootstrap = "127.0.0.1:1", .client_file = path}, log);
         EXPECT_FALSE(opened.ok());
-        return opened.ok() ? Error{"", ""} : opened.error();
+        return opened.ok() ? Error{} : opened.error();
     };
     const Error value = open("# a comment\nsecurity.protocol=geheim\n");
-    EXPECT_EQ(value.code, "bad_kafka_client_file");
+    EXPECT_EQ(value.code, "bad_kafka_client_file"_code);
     EXPECT_NE(value.message.find("line 2: librdkafka refuses the value of security.protocol"), std::string::npos)
         << value.message;
     EXPECT_EQ(value.message.find("geheim"), std::string::npos);
@@ -94,7 +95,7 @@ TEST(KafkaClientFile, refuses_files_and_mechanisms_that_librdkafka_cannot_use) {
         std::filesystem::permissions(path, std::filesystem::perms(0600));
         const auto opened = KafkaClient::open({.bootstrap = "127.0.0.1:1", .client_file = path}, log);
         ASSERT_FALSE(opened.ok()) << line;
-        EXPECT_EQ(opened.error().code, "kafka_failed");
+        EXPECT_EQ(opened.error().code, "kafka_failed"_code);
         EXPECT_NE(opened.error().message.find("the file that kafka.client_file names"), std::string::npos)
             << opened.error().message;
         EXPECT_EQ(opened.error().message.find("geheim"), std::string::npos) << opened.error().message;

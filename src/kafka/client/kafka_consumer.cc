@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "shared/system_clock.h"
 
 namespace duewheel {
@@ -229,7 +230,7 @@ void RdkafkaConsumer::take(const rd_kafka_message_t& message, std::vector<KafkaR
     if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {
         Error error = handle_->error(message.err, "topic " + topic, rd_kafka_message_errstr(&message));
         error.field = partition_name(topic, message.partition);
-        if (error.code != "position_trimmed" || reading == assigned_.end() || reading->second.next < 0) {
+        if (error.code != "position_trimmed"_code || reading == assigned_.end() || reading->second.next < 0) {
             errors_.push_back(std::move(error));
         } else if (!std::exchange(reading->second.trimmed, std::move(error))) {
             reading->second.trimmed_since_ns = monotonic_now_ns();

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 
+#include "base/error_codes.h"
 #include "shared/system_clock.h"
 
 namespace duewheel {
@@ -15,7 +16,7 @@ constexpr std::int64_t kAttemptMs = 1000;
 constexpr std::int64_t kBetweenAttemptsMs = 50;
 
 struct ErrorKind {
-    std::string_view code;
+    ErrorCode code;
     std::string_view advice;
 };
 
@@ -53,58 +54,58 @@ ErrorKind error_kind(rd_kafka_resp_err_t code) {
         case RD_KAFKA_RESP_ERR_UNKNOWN_LEADER_EPOCH:
         case RD_KAFKA_RESP_ERR_OFFSET_NOT_AVAILABLE:
         case RD_KAFKA_RESP_ERR_THROTTLING_QUOTA_EXCEEDED:
-            return {"kafka_unavailable", "check that the brokers run and can be reached from here"};
+            return {"kafka_unavailable"_code, "check that the brokers run and can be reached from here"};
         case RD_KAFKA_RESP_ERR__UNKNOWN_TOPIC:
         case RD_KAFKA_RESP_ERR__UNKNOWN_PARTITION:
         case RD_KAFKA_RESP_ERR_UNKNOWN_TOPIC_OR_PART:
         case RD_KAFKA_RESP_ERR_TOPIC_EXCEPTION:
-            return {"unknown_topic", "create the topic, or correct its name or the partition"};
+            return {"unknown_topic"_code, "create the topic, or correct its name or the partition"};
         case RD_KAFKA_RESP_ERR_TOPIC_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_GROUP_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_CLUSTER_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_TRANSACTIONAL_ID_AUTHORIZATION_FAILED:
         case RD_KAFKA_RESP_ERR_POLICY_VIOLATION:
-            return {"kafka_refused", "give Duewheel's user the permission (kafka-acls)"};
+            return {"kafka_refused"_code, "give Duewheel's user the permission (kafka-acls)"};
         case RD_KAFKA_RESP_ERR__SSL:
         case RD_KAFKA_RESP_ERR__AUTHENTICATION:
         case RD_KAFKA_RESP_ERR_SASL_AUTHENTICATION_FAILED:
         case RD_KAFKA_RESP_ERR_UNSUPPORTED_SASL_MECHANISM:
         case RD_KAFKA_RESP_ERR_ILLEGAL_SASL_STATE:
         case RD_KAFKA_RESP_ERR_SECURITY_DISABLED:
-            return {"kafka_login", "correct the TLS and SASL properties in the file that kafka.client_file names"};
+            return {"kafka_login"_code, "correct the TLS and SASL properties in the file that kafka.client_file names"};
         case RD_KAFKA_RESP_ERR_MSG_SIZE_TOO_LARGE:
         case RD_KAFKA_RESP_ERR_RECORD_LIST_TOO_LARGE:
         case RD_KAFKA_RESP_ERR_INVALID_MSG_SIZE:
-            return {"record_refused", "raise max.message.bytes of the topic, or send smaller messages"};
+            return {"record_refused"_code, "raise max.message.bytes of the topic, or send smaller messages"};
         case RD_KAFKA_RESP_ERR_INVALID_MSG:
         case RD_KAFKA_RESP_ERR_INVALID_RECORD:
-            return {"record_refused", "a compacted topic accepts only records with a key"};
+            return {"record_refused"_code, "a compacted topic accepts only records with a key"};
         case RD_KAFKA_RESP_ERR_INVALID_TIMESTAMP:
-            return {"record_refused", "the topic does not accept the timestamp"};
+            return {"record_refused"_code, "the topic does not accept the timestamp"};
         case RD_KAFKA_RESP_ERR__FENCED:
         case RD_KAFKA_RESP_ERR_PRODUCER_FENCED:
         case RD_KAFKA_RESP_ERR_INVALID_PRODUCER_EPOCH:
-            return {"kafka_fenced", "make sure that no other server has the same kafka.cluster and data"};
+            return {"kafka_fenced"_code, "make sure that no other server has the same kafka.cluster and data"};
         case RD_KAFKA_RESP_ERR_OFFSET_OUT_OF_RANGE:
         case RD_KAFKA_RESP_ERR__AUTO_OFFSET_RESET:
         case RD_KAFKA_RESP_ERR__NO_OFFSET:
-            return {"position_trimmed", "the topic no longer has these records, or was created again"};
+            return {"position_trimmed"_code, "the topic no longer has these records, or was created again"};
         case RD_KAFKA_RESP_ERR_TOPIC_ALREADY_EXISTS:
-            return {"topic_exists", "use it, or delete it first"};
+            return {"topic_exists"_code, "use it, or delete it first"};
         case RD_KAFKA_RESP_ERR_INVALID_REPLICATION_FACTOR:
-            return {"kafka_failed", "ask for as many replicas as there are brokers, or fewer"};
+            return {"kafka_failed"_code, "ask for as many replicas as there are brokers, or fewer"};
         default:
-            return {"kafka_failed", {}};
+            return {"kafka_failed"_code, {}};
     }
 }
 
 bool is_login(rd_kafka_resp_err_t code) {
-    return error_kind(code).code == "kafka_login";
+    return error_kind(code).code == "kafka_login"_code;
 }
 
 Error cannot_start(const std::string& why) {
-    return {"kafka_failed", "cannot start the Kafka client: " + why +
-                                "; check the settings [kafka] and the file that kafka.client_file names"};
+    return {"kafka_failed"_code, "cannot start the Kafka client: " + why +
+                                     "; check the settings [kafka] and the file that kafka.client_file names"};
 }
 
 // Makes a handle without brokers and without interceptors. When rd_kafka_new() fails, for example because a
@@ -129,9 +130,9 @@ Status set_kafka_property(rd_kafka_conf_t& conf, const std::string& name, const 
         case RD_KAFKA_CONF_OK:
             return {};
         case RD_KAFKA_CONF_UNKNOWN:
-            return Error{"kafka_failed", "librdkafka has no property " + name + "; correct or remove it"};
+            return Error{"kafka_failed"_code, "librdkafka has no property " + name + "; correct or remove it"};
         default:
-            return Error{"kafka_failed", "librdkafka refuses the value of " + name + "; correct it"};
+            return Error{"kafka_failed"_code, "librdkafka refuses the value of " + name + "; correct it"};
     }
 }
 
@@ -178,7 +179,7 @@ Error KafkaHandle::error(rd_kafka_resp_err_t code, std::string_view what, std::s
         code = rd_kafka_fatal_error(handle_, fatal.data(), fatal.size());
         reason = fatal.data();
     }
-    if (const std::lock_guard lock(mutex_); login_ && error_kind(code).code == "kafka_unavailable") {
+    if (const std::lock_guard lock(mutex_); login_ && error_kind(code).code == "kafka_unavailable"_code) {
         code = login_->first;
         reason = login_->second;
     }
@@ -198,7 +199,7 @@ rd_kafka_resp_err_t KafkaHandle::ask(std::int64_t timeout_ms, const std::functio
     const auto left_ms = [&] { return (until_ns - monotonic_now_ns()) / 1'000'000; };
     for (std::int64_t attempt_ms = kAttemptMs;; attempt_ms *= 2) {
         const rd_kafka_resp_err_t error = attempt(to_rdkafka_timeout(std::min(attempt_ms, left_ms())));
-        if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error_kind(error).code != "kafka_unavailable") return error;
+        if (error == RD_KAFKA_RESP_ERR_NO_ERROR || error_kind(error).code != "kafka_unavailable"_code) return error;
         if (left_ms() <= kBetweenAttemptsMs) return error;
         rd_kafka_poll(handle_, to_rdkafka_timeout(kBetweenAttemptsMs));
     }

@@ -3,6 +3,8 @@
 #include <array>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -146,16 +148,16 @@ Result<std::vector<Status>> RdkafkaProducer::flush(std::int64_t timeout_ms) {
 Status RdkafkaProducer::commit_transaction(std::int64_t timeout_ms) {
     const KafkaErrorPtr error(rd_kafka_commit_transaction(handle_->get(), to_rdkafka_timeout(timeout_ms)));
     if (!ended_once()) {
-        return Error{"kafka_unknown_outcome",
+        return Error{"kafka_unknown_outcome"_code,
                      "the end of a transaction was sent more than once; read the topic to learn its outcome"};
     }
     if (!error) return {};
     Error made = handle_->error(*error, "Kafka does not commit the transaction");
     // A fenced producer's transaction was aborted by the producer that fenced it. An error that asks for an abort comes
     // before the end was sent.
-    const bool is_certain = made.code == "kafka_fenced" ||
+    const bool is_certain = made.code == "kafka_fenced"_code ||
                             (rd_kafka_error_txn_requires_abort(error.get()) != 0 && handle_->ends_sent() == 0);
-    if (!is_certain) made.code = "kafka_unknown_outcome";
+    if (!is_certain) made.code = "kafka_unknown_outcome"_code;
     return made;
 }
 
@@ -163,7 +165,7 @@ Status RdkafkaProducer::abort_transaction(std::int64_t timeout_ms) {
     const KafkaErrorPtr error(rd_kafka_abort_transaction(handle_->get(), to_rdkafka_timeout(timeout_ms)));
     forget_records();
     if (!ended_once()) {
-        return Error{"kafka_unavailable", "the end of a transaction was sent more than once; open a new producer"};
+        return Error{"kafka_unavailable"_code, "the end of a transaction was sent more than once; open a new producer"};
     }
     if (error) return handle_->error(*error, "Kafka does not abort the transaction");
     if (!has_refused_) return {};

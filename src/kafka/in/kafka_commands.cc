@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "http_api/fields/field_syntax.h"
 #include "http_api/fields/json_request.h"
 #include "http_api/fields/name_rule.h"
@@ -41,7 +42,7 @@ std::optional<std::string_view>* header_of(RecordHeaders& headers, std::string_v
 
 Error unknown_header(std::string_view name) {
     const std::string shown(name.substr(0, 64));
-    return {"unknown_member",
+    return {"unknown_member"_code,
             "the header `" + shown +
                 "` is unknown: give duewheel-delay, -due, -repeat, -cron, -topic or -key, or choose another name",
             shown};
@@ -69,7 +70,7 @@ Result<RecordHeaders> read_headers(const KafkaRecord& record) {
             return unknown_header(header.name);
         }
         if (*into) {
-            return Error{"duplicate_member", "the header " + header.name + " is given twice: give it once",
+            return Error{"duplicate_member"_code, "the header " + header.name + " is given twice: give it once",
                          header.name};
         }
         *into = header.value ? std::string_view(*header.value) : std::string_view();
@@ -91,7 +92,7 @@ Result<std::string> read_target(const RecordHeaders& headers, const KafkaRecord&
             if (input.topic == record.topic) topic = input.target;
         }
         if (topic.empty()) {
-            return Error{"missing_member",
+            return Error{"missing_member"_code,
                          "the target topic is missing: give the header duewheel-topic, or a target for `" +
                              record.topic + "` in the settings",
                          "duewheel-topic"};
@@ -99,21 +100,21 @@ Result<std::string> read_target(const RecordHeaders& headers, const KafkaRecord&
     }
     const Status name = check_name(topic, options.limits.queue_name_bytes_max, kQueueName);
     if (!is_kafka_topic_name(topic) || !name) {
-        return Error{"bad_topic",
+        return Error{"bad_topic"_code,
                      "`duewheel-topic` must be the name of a topic: letters, digits and . _ -, up to " +
                          std::to_string(std::min(options.limits.queue_name_bytes_max, kKafkaTopicBytesMax)) +
                          " bytes, without a hyphen in front",
                      "duewheel-topic"};
     }
     if (headers.topic && !options.may_be_named(topic)) {
-        return Error{"bad_topic",
+        return Error{"bad_topic"_code,
                      "records may not name the target topic `" + topic +
                          "`: choose another one; the server's setting kafka.out.topics says which they may name",
                      "duewheel-topic"};
     }
     if (is_input(topic)) {
         return Error{
-            "topic_loop",
+            "topic_loop"_code,
             "the target topic `" + topic + "` is an input topic, so the record would come back: choose another",
             "duewheel-topic"};
     }
@@ -126,7 +127,7 @@ std::int64_t sent_ms(const KafkaRecord& record, std::int64_t now_ms) {
 
 Status read_when(const RecordHeaders& headers, const KafkaRecord& record, std::int64_t now_ms, When& into) {
     if (headers.delay && headers.due) {
-        return Error{"conflicting_members", "give duewheel-delay or duewheel-due, not both", "duewheel-due"};
+        return Error{"conflicting_members"_code, "give duewheel-delay or duewheel-due, not both", "duewheel-due"};
     }
     if (headers.due) {
         const Result<std::int64_t> due = read_instant(*headers.due, "duewheel-due");
@@ -135,7 +136,7 @@ Status read_when(const RecordHeaders& headers, const KafkaRecord& record, std::i
         return {};
     }
     if (!headers.delay && !headers.repeat) {
-        return Error{"missing_member",
+        return Error{"missing_member"_code,
                      "the record does not say when it is due: give duewheel-delay (10m) or duewheel-due "
                      "(2027-01-01T06:00:00Z)",
                      "duewheel-delay"};
@@ -170,25 +171,25 @@ Status read_repeat(const RecordHeaders& headers, std::optional<RepeatChoice>& in
 
 Status check_sizes(const KafkaRecord& record, const HttpApiOptions& limits) {
     if (record.value && record.value->size() > limits.body_bytes_max) {
-        return Error{"body_too_large", "the value has " + std::to_string(record.value->size()) +
-                                           " bytes, and a message has up to " + std::to_string(limits.body_bytes_max) +
-                                           ": send the rest elsewhere, or raise limits.body_max"};
+        return Error{"body_too_large"_code,
+                     "the value has " + std::to_string(record.value->size()) + " bytes, and a message has up to " +
+                         std::to_string(limits.body_bytes_max) + ": send the rest elsewhere, or raise limits.body_max"};
     }
     std::size_t bytes = record.key ? record.key->size() : 0;
     for (const KafkaHeader& header : record.headers) {
         bytes += header.name.size() + (header.value ? header.value->size() : 0);
     }
     if (bytes <= limits.headers_bytes_max) return {};
-    return Error{"headers_too_large", "key and headers of the record have " + std::to_string(bytes) +
-                                          " bytes, and a message has up to " +
-                                          std::to_string(limits.headers_bytes_max)};
+    return Error{"headers_too_large"_code, "key and headers of the record have " + std::to_string(bytes) +
+                                               " bytes, and a message has up to " +
+                                               std::to_string(limits.headers_bytes_max)};
 }
 
 // A record with a null value and a key.
 Result<KafkaCommand> read_cancel(const RecordHeaders& headers, const KafkaCommandOptions& options, std::string topic,
                                  std::string key) {
     if (headers.delay || headers.due || headers.repeat) {
-        return Error{"conflicting_members",
+        return Error{"conflicting_members"_code,
                      "a record with duewheel-key and a null value cancels the message with this key: for a message "
                      "with a null value omit the key, otherwise omit the due time",
                      "duewheel-key"};
@@ -205,12 +206,12 @@ Result<KafkaCommand> read_cancel(const RecordHeaders& headers, const KafkaComman
 
 Result<KafkaCommand> read_schedule(const RecordHeaders& headers, const KafkaCommandOptions& options, PutCommand put) {
     if (headers.delay || headers.due || headers.repeat) {
-        return Error{"conflicting_members",
+        return Error{"conflicting_members"_code,
                      "give duewheel-cron, or duewheel-delay, -due and -repeat: a schedule creates its messages itself",
                      "duewheel-cron"};
     }
     if (!headers.key) {
-        return Error{"missing_member", "a schedule needs a name: give it in duewheel-key", "duewheel-key"};
+        return Error{"missing_member"_code, "a schedule needs a name: give it in duewheel-key", "duewheel-key"};
     }
     constexpr NameOwner kName = {kScheduleName.code, kScheduleName.whose, "duewheel-key"};
     if (Status name = check_name(*headers.key, options.limits.queue_name_bytes_max, kName); !name) {

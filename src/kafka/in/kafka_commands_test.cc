@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "message/records/record_parts.h"
 
 namespace duewheel::kafka_commands_test {
@@ -43,7 +44,7 @@ std::string refusal(const KafkaRecord& record, const KafkaCommandOptions& option
     const Result<KafkaCommand> command = read_kafka_record(record, options, kNow);
     if (command) return "none";
     EXPECT_FALSE(command.error().message.empty());
-    return std::string(command.error().code) + " " + command.error().field;
+    return std::string(name_of(command.error().code)) + " " + command.error().field;
 }
 
 TEST(KafkaCommands, a_delay_counts_from_the_timestamp_so_that_a_replay_asks_for_the_same) {

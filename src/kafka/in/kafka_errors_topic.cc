@@ -1,12 +1,13 @@
 #include "kafka/in/kafka_errors_topic.h"
 
+#include "base/error_codes.h"
 #include "kafka/in/kafka_commands.h"
 
 namespace duewheel {
 namespace {
 
 void add_error(KafkaRecord& record, const KafkaRecord& original, const Error& error) {
-    record.headers.push_back({"duewheel-error-code", std::string(error.code)});
+    record.headers.push_back({"duewheel-error-code", std::string(name_of(error.code))});
     record.headers.push_back({"duewheel-error", error.message});
     record.headers.push_back({"duewheel-source", kafka_input_name(original.topic, original.partition) + "/" +
                                                      std::to_string(original.offset)});
@@ -37,7 +38,7 @@ Status KafkaErrorsTopic::write(const std::vector<Rejected>& rejected) {
     refused.clear();
     if (Status written = write(short_ones, refused); !written) return written;
     if (refused.empty()) return {};
-    return Error{"record_refused",
+    return Error{"record_refused"_code,
                  "the errors topic `" + topic_ +
                      "` refuses records without a value and a key: set its cleanup.policy to `delete`"};
 }
@@ -60,7 +61,7 @@ Status KafkaErrorsTopic::write(const std::vector<KafkaRecord>& records, std::vec
         Status produced = producer_->produce(records[i]);
         if (produced) {
             queued.push_back(i);
-        } else if (produced.error().code == "record_refused") {
+        } else if (produced.error().code == "record_refused"_code) {
             refused.push_back(i);
         } else {
             return fail(std::move(produced).error());
@@ -71,7 +72,7 @@ Status KafkaErrorsTopic::write(const std::vector<KafkaRecord>& records, std::vec
     for (std::size_t i = 0; i < queued.size(); ++i) {
         Status& one = (*flushed)[i];
         if (one) continue;
-        if (one.error().code != "record_refused") return fail(std::move(one).error());
+        if (one.error().code != "record_refused"_code) return fail(std::move(one).error());
         refused.push_back(queued[i]);
     }
     return {};

@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::kafka_partition_test {
 namespace {
 
@@ -68,7 +70,7 @@ TEST_F(Partition, errors_come_before_cancels_and_cancels_before_puts) {
     KafkaWork round = work();
     ASSERT_EQ(round.rejected.size(), 1u);
     EXPECT_EQ(round.rejected[0].item, 1u);
-    EXPECT_EQ(round.rejected[0].error.code, "bad_duration");
+    EXPECT_EQ(round.rejected[0].error.code, "bad_duration"_code);
     EXPECT_TRUE(round.others.empty());
     EXPECT_FALSE(round.take);
     records.settle(1);
@@ -115,19 +117,19 @@ TEST_F(Partition, a_refused_put_is_in_front_and_what_was_settled_is_not_done_aga
     records.settle(0);
     records.settle(3);
     ASSERT_TRUE(work().take);
-    const auto taken = records.taken({.position = 102, .taken = 1, .refused = Error{"queue_full", ""}});
+    const auto taken = records.taken({.position = 102, .taken = 1, .refused = Error{"queue_full"_code, ""}});
     EXPECT_EQ(taken.records, 2u);
     EXPECT_EQ(taken.refused_item, 0u);
     KafkaWork round = work();
     ASSERT_TRUE(round.take);
     EXPECT_EQ(round.take->offsets, (std::vector<std::int64_t>{102, 104}));
     // It can never be taken: it goes to the errors topic, and the position passes it with the next put.
-    const auto none = records.taken({.position = 102, .taken = 0, .refused = Error{"key_conflict", ""}});
+    const auto none = records.taken({.position = 102, .taken = 0, .refused = Error{"key_conflict"_code, ""}});
     EXPECT_EQ(none.records, 0u);
-    records.reject(*none.refused_item, Error{"key_conflict", ""});
+    records.reject(*none.refused_item, Error{"key_conflict"_code, ""});
     round = work();
     ASSERT_EQ(round.rejected.size(), 1u);
-    EXPECT_EQ(round.rejected[0].error.code, "key_conflict");
+    EXPECT_EQ(round.rejected[0].error.code, "key_conflict"_code);
     records.settle(0);
     round = work();
     EXPECT_EQ(round.take->offsets, (std::vector<std::int64_t>{104}));
@@ -141,7 +143,7 @@ TEST_F(Partition, a_refusal_of_the_first_put_is_found_behind_settled_records) {
     add_put();
     records.settle(0);
     ASSERT_TRUE(work().take);
-    const auto taken = records.taken({.position = 90, .taken = 0, .refused = Error{"queue_full", ""}});
+    const auto taken = records.taken({.position = 90, .taken = 0, .refused = Error{"queue_full"_code, ""}});
     EXPECT_EQ(taken.records, 0u);
     EXPECT_EQ(taken.refused_item, 1u);
 }
@@ -170,7 +172,7 @@ TEST_F(Partition, drops_a_surplus_from_its_end_but_nothing_that_is_done) {
     EXPECT_EQ(records.drop_surplus(4, bytes - 1), 103);
     EXPECT_LT(records.bytes(), bytes);
     records.settle(0);
-    records.reject(1, Error{"x", "x"});
+    records.reject(1, Error{"bad_json"_code, "x"});
     EXPECT_EQ(records.drop_surplus(0, 0), 102);
     EXPECT_EQ(records.records(), 2u);
 }
@@ -180,7 +182,7 @@ TEST_F(Partition, a_round_has_at_least_one_record) {
     add_put();
     const KafkaWork round = work();
     ASSERT_EQ(round.rejected.size(), 1u);
-    EXPECT_EQ(round.rejected[0].error.code, "body_too_large");
+    EXPECT_EQ(round.rejected[0].error.code, "body_too_large"_code);
 }
 
 }  // namespace

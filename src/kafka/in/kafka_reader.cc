@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/error_codes.h"
 #include "http_api/problem.h"
 
 namespace duewheel {
@@ -27,8 +28,8 @@ constexpr std::int64_t kStepMs = 500;
 
 // Whether time can mend it. A second that is full stays so until it has passed, which may take years.
 bool is_worth_a_retry(const Error& error) {
-    const ProblemKind* kind = find_problem_kind(error.code);
-    return kind != nullptr && has_retry_after(kind->status) && error.code != "second_full";
+    const ErrorCodeRow* row = row_of(error.code);
+    return row != nullptr && has_retry_after(row->status) && error.code != "second_full"_code;
 }
 
 }  // namespace
@@ -90,7 +91,7 @@ void KafkaReader::look_at_topics() {
         if (!found) {
             topic.look_at_ns = options_.monotonic_ns() + kRetryAfterErrorMs * kMsNs;
             topic_failed(name, topic, found.error());
-            if (found.error().code == "unknown_topic" || found.error().code == "kafka_refused") continue;
+            if (found.error().code == "unknown_topic"_code || found.error().code == "kafka_refused"_code) continue;
             return;  // no broker answers: the lookup of each further topic might take as long
         }
         if (topic.partitions == 0) {
@@ -98,7 +99,7 @@ void KafkaReader::look_at_topics() {
             published_.erase(name);
         }
         topic.look_at_ns = now_ns + options_.look_again_ms * kMsNs;
-        if (!std::exchange(topic.said_code, "").empty()) {
+        if (std::exchange(topic.said_code, ErrorCode::none) != ErrorCode::none) {
             log_.info("kafka_input_available", "The partitions of the input topic could be looked up.",
                       {{"topic", name}});
         }
@@ -115,7 +116,7 @@ void KafkaReader::topic_failed(const std::string& name, Topic& topic, const Erro
     log_.warning("kafka_input_unavailable",
                  "The partitions of the input topic cannot be looked up. This is repeated. If the topic does "
                  "not exist, create it with `duewheel kafka create-topics`.",
-                 {{"topic", name}, {"code", error.code}, {"error", error.message}});
+                 {{"topic", name}, {"code", name_of(error.code)}, {"error", error.message}});
     if (topic.partitions > 0) return;
     KafkaPartitionStatus status;
     status.topic = name;
@@ -178,7 +179,7 @@ bool KafkaReader::may_poll() const {
 void KafkaReader::poll(std::int64_t wait_ms) {
     Result<std::vector<KafkaRecord>> polled = consumer_->poll(kPollMax, until_next_work_ms(wait_ms));
     if (!polled) return consumer_failed(polled.error());
-    if (!polled->empty() && !std::exchange(said_code_, "").empty()) {
+    if (!polled->empty() && std::exchange(said_code_, ErrorCode::none) != ErrorCode::none) {
         log_.info("kafka_read_recovered", "Records can be read from Kafka again.");
     }
     Partition* last = nullptr;  // most records have the partition of the one before
@@ -189,7 +190,7 @@ void KafkaReader::poll(std::int64_t wait_ms) {
         }
         if (last == nullptr || !last->is_assigned || record.offset < last->read_from) continue;
         last->read_from = record.offset + 1;
-        last->read_error.clear();
+        last->read_error = ErrorCode::none;
         last->records.add(std::move(record));
         if (has_enough_for_now(*last)) unassign(*last);
     }
@@ -216,7 +217,7 @@ void KafkaReader::consumer_failed(const Error& error) {
     if (const auto found = partitions_.find(error.field); found != partitions_.end()) {
         Partition& partition = *found->second;
         unassign(partition);
-        if (error.code == "position_trimmed") return trimmed(partition, error);
+        if (error.code == "position_trimmed"_code) return trimmed(partition, error);
         partition.assign_at_ns = now_ns + kRetryAfterErrorMs * kMsNs;
         partition.read_error = error.code;
         publish(partition);
@@ -226,7 +227,7 @@ void KafkaReader::consumer_failed(const Error& error) {
     if (said_code_ == error.code) return;
     said_code_ = error.code;
     log_.warning("kafka_read_failing", "Records cannot be read from Kafka. This is repeated until it succeeds.",
-                 {{"input", error.field}, {"code", error.code}, {"error", error.message}});
+                 {{"input", error.field}, {"code", name_of(error.code)}, {"error", error.message}});
 }
 
 void KafkaReader::trimmed(Partition& partition, const Error& error) {
@@ -277,7 +278,7 @@ void KafkaReader::look_at_lag() {
         if (offsets) partition->offsets = *offsets;
         // An error would have come again by now.
         const bool is_read = partition->is_assigned && now_ns >= partition->assign_at_ns + kRetryAfterErrorMs * kMsNs;
-        if (offsets && is_read) partition->read_error.clear();
+        if (offsets && is_read) partition->read_error = ErrorCode::none;
         return publish(*partition);  // one in a step
     }
 }
@@ -347,7 +348,7 @@ void KafkaReader::handle(Partition& partition, std::size_t item, const Reply& re
     }
     if (std::holds_alternative<ScheduleAnswer>(reply)) return settle(&KafkaReaderCounters::schedules, true);
     const Error& error = std::get<Error>(reply);
-    if (error.code == "unknown_key") return settle(&KafkaReaderCounters::cancels, false);
+    if (error.code == "unknown_key"_code) return settle(&KafkaReaderCounters::cancels, false);
     if (is_worth_a_retry(error)) {
         partition.last_refusal = error;
     } else {
@@ -358,7 +359,7 @@ void KafkaReader::handle(Partition& partition, std::size_t item, const Reply& re
 // The reply to the puts, and to a change of the position alone.
 void KafkaReader::handle(Partition& partition, const Reply& reply) {
     if (const auto* error = std::get_if<Error>(&reply)) {
-        if (error->code == "position_moved") return stop_taking(partition, *error);
+        if (error->code == "position_moved"_code) return stop_taking(partition, *error);
         partition.passes_trimmed = false;
         partition.last_refusal = *error;
         return;
@@ -403,7 +404,7 @@ bool KafkaReader::write_errors(Partition& partition, const std::vector<KafkaWork
                      {{"input", partition.records.input()},
                       {"offset", records.front().record->offset},
                       {"errors_topic", options_.errors_topic},
-                      {"code", rejected.front().error.code},
+                      {"code", name_of(rejected.front().error.code)},
                       {"error", rejected.front().error.message}});
     }
     return true;
@@ -418,7 +419,7 @@ void KafkaReader::refused(Partition& partition, const Error& error) {
     if (!partition.refusal || partition.refusal->code != error.code) {
         log_.warning("kafka_input_waits",
                      "The records of a partition cannot be taken now. This is repeated until it succeeds.",
-                     {{"input", partition.records.input()}, {"code", error.code}, {"error", error.message}});
+                     {{"input", partition.records.input()}, {"code", name_of(error.code)}, {"error", error.message}});
     }
     partition.refusal = error;
     if (has_enough_for_now(partition)) {
@@ -444,7 +445,7 @@ void KafkaReader::went_on(Partition& partition) {
 
 void KafkaReader::stop_taking(Partition& partition, const Error& error) {
     log_.error("kafka_input_stopped", "A partition is not read any more.",
-               {{"input", partition.records.input()}, {"code", error.code}, {"error", error.message}});
+               {{"input", partition.records.input()}, {"code", name_of(error.code)}, {"error", error.message}});
     partition.is_stopped = true;
     unassign(partition);
     partition.records.clear(partition.records.position());
@@ -489,8 +490,8 @@ void KafkaReader::publish(Partition& partition) {
         status.lag = std::max<std::int64_t>(offsets->high - std::max(status.position, offsets->low), 0);
     }
     if (status.state != KafkaPartitionStatus::State::stopped) {
-        status.reason = partition.refusal ? std::string(partition.refusal->code) : partition.read_error;
-        const bool waits = !status.reason.empty();
+        status.reason = partition.refusal ? partition.refusal->code : partition.read_error;
+        const bool waits = status.reason != ErrorCode::none;
         status.state = waits ? KafkaPartitionStatus::State::waiting : KafkaPartitionStatus::State::reading;
     }
     const std::lock_guard lock(published_mutex_);

@@ -83,7 +83,7 @@ struct KafkaPartitionStatus {
     std::string topic;
     std::int32_t partition = 0;  // -1: the partitions of the topic could not be looked up yet
     State state = State::reading;
-    std::string reason;                        // code, unless it is reading
+    ErrorCode reason = ErrorCode::none;        // none: it is reading
     std::int64_t position = kNoInputPosition;  // in the engine
     std::size_t waiting_records = 0;           // read, and not taken yet
     // Offsets from the position to the end of the topic, which include markers of transactions; none: unknown.
@@ -134,7 +134,7 @@ class KafkaReader {
         std::int64_t retry_at_ns = 0;
         std::int64_t backoff_ms = 0;
         std::int64_t assign_at_ns = 0;                  // not before: an error ended its reading
-        std::string read_error;                         // code of that error; empty: it is read
+        ErrorCode read_error = ErrorCode::none;         // of that error; none: it is read
         std::optional<KafkaConsumer::Offsets> offsets;  // when they were looked up last
         std::int64_t lag_at_ns = 0;
         KafkaPartitionStatus status;
@@ -142,7 +142,7 @@ class KafkaReader {
     struct Topic {
         std::int32_t partitions = 0;
         std::int64_t look_at_ns = 0;
-        std::string said_code;  // of the error that was logged
+        ErrorCode said_code = ErrorCode::none;  // of the error that was logged
     };
     // Replies that have come and were not handled.
     struct Replies {
@@ -197,7 +197,7 @@ class KafkaReader {
     std::map<std::string, Topic> topics_;
     std::map<std::string, std::unique_ptr<Partition>> partitions_;  // by the names of their inputs
     std::int64_t poll_at_ns_ = 0;                                   // not before: Kafka could not be reached
-    std::string said_code_;                                         // of the error of the consumer that was logged
+    ErrorCode said_code_ = ErrorCode::none;                         // of the error of the consumer that was logged
     std::int64_t say_rejected_at_ns_ = 0;                           // not before
     // Shared, because replies may come when the reader is gone.
     const std::shared_ptr<Replies> replies_ = std::make_shared<Replies>();

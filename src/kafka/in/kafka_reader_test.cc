@@ -17,6 +17,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "engine/trial/trial_engine.h"
 #include "message/records/record_parts.h"
 #include "shared/random.h"
@@ -315,7 +316,7 @@ TEST(KafkaReader, a_full_queue_makes_its_partition_wait_with_exponential_backoff
     EXPECT_EQ(trial.position("payments.later/0"), 2);
     EXPECT_EQ(trial.position("payments.later/1"), 1);
     EXPECT_EQ(trial.status(0).state, KafkaPartitionStatus::State::waiting);
-    EXPECT_EQ(trial.status(0).reason, "queue_full");
+    EXPECT_EQ(trial.status(0).reason, "queue_full"_code);
     const std::uint64_t before = trial.takes;
     for (int i = 0; i < 600; ++i) {
         trial.wait(100);
@@ -419,7 +420,7 @@ TEST(KafkaReader, cancels_and_schedules_are_executed) {
     removal.headers = {{"duewheel-key", "nightly"}, {"duewheel-cron", ""}};
     trial.kafka.append(removal);
     trial.run();
-    EXPECT_EQ(trial.shard->ask<Error>(describe).code, "unknown_schedule");
+    EXPECT_EQ(trial.shard->ask<Error>(describe).code, "unknown_schedule"_code);
 }
 
 TEST(KafkaReader, a_partition_that_lost_records_stops_and_says_so) {
@@ -436,7 +437,7 @@ TEST(KafkaReader, a_partition_that_lost_records_stops_and_says_so) {
     trial.run();
     EXPECT_EQ(trial.put_bodies(), (std::map<std::string, int>{{"a", 1}, {"b", 1}, {"c", 1}}));
     EXPECT_EQ(trial.status(0).state, KafkaPartitionStatus::State::stopped);
-    EXPECT_EQ(trial.status(0).reason, "position_trimmed");
+    EXPECT_EQ(trial.status(0).reason, "position_trimmed"_code);
     EXPECT_EQ(trial.log.count("kafka_position_trimmed"), 1u);
     EXPECT_EQ(trial.reader->counters().trimmed, 1u);
 
@@ -542,7 +543,7 @@ TEST(KafkaReader, the_status_names_topics_and_partitions_that_cannot_be_read) {
     ASSERT_EQ(trial.reader->partitions().size(), 1u);
     EXPECT_EQ(trial.status(-1).topic, kLater);
     EXPECT_EQ(trial.status(-1).state, State::waiting);
-    EXPECT_EQ(trial.status(-1).reason, "unknown_topic");
+    EXPECT_EQ(trial.status(-1).reason, "unknown_topic"_code);
 
     trial.kafka.create_topic(kLater, 2);
     trial.append(0, "a");
@@ -555,7 +556,7 @@ TEST(KafkaReader, the_status_names_topics_and_partitions_that_cannot_be_read) {
     trial.run();
     for (const std::int32_t partition : {0, 1}) {
         EXPECT_EQ(trial.status(partition).state, State::waiting);
-        EXPECT_EQ(trial.status(partition).reason, "unknown_topic");
+        EXPECT_EQ(trial.status(partition).reason, "unknown_topic"_code);
     }
 
     trial.kafka.create_topic(kLater, 2);
@@ -592,7 +593,7 @@ TEST(KafkaReader, a_partition_stops_if_another_reader_takes_its_records) {
     trial.append(1, "c");
     trial.run();
     EXPECT_EQ(trial.status(0).state, KafkaPartitionStatus::State::stopped);
-    EXPECT_EQ(trial.status(0).reason, "position_moved");
+    EXPECT_EQ(trial.status(0).reason, "position_moved"_code);
     EXPECT_EQ(trial.log.count("kafka_input_stopped"), 1u);
     EXPECT_EQ(trial.put_bodies(), (std::map<std::string, int>{{"a", 1}, {"c", 1}}));
 }

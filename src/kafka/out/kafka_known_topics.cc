@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 std::vector<std::size_t> KafkaKnownTopics::keep_existing(KafkaBatch& batch, const std::vector<std::size_t>& messages) {
@@ -39,7 +41,7 @@ void KafkaKnownTopics::forget_failed(const KafkaBatch& batch, const std::vector<
 }
 
 bool is_of_kafka_topic(const Error& error) {
-    return error.code == "unknown_topic" || error.code == "kafka_refused";
+    return error.code == "unknown_topic"_code || error.code == "kafka_refused"_code;
 }
 
 }  // namespace duewheel

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "message/records/fields.h"
 
 namespace duewheel {
@@ -74,7 +75,7 @@ Result<KafkaLedgerRecord> decode_kafka_ledger_record(std::string_view bytes) {
     ledger_fields(from, record, messages);
     if (Status known = from.end("a record of the ledger holds"); !known) return std::move(known).error();
     if (from.damaged() || record.owner.empty() || !read_messages(messages, record.messages)) {
-        return Error{"damaged_record", "a record of the ledger cannot be read"};
+        return Error{"damaged_record"_code, "a record of the ledger cannot be read"};
     }
     return record;
 }

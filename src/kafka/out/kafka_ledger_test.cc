@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::kafka_ledger_test {
 namespace {
 
@@ -35,9 +37,9 @@ TEST(KafkaLedgerRecord, is_refused_when_it_is_cut_or_newer) {
             EXPECT_NE(*read, entry(7, 5, {1024, 2048})) << size;
             continue;
         }
-        EXPECT_EQ(read.error().code, "damaged_record");
+        EXPECT_EQ(read.error().code, "damaged_record"_code);
     }
-    EXPECT_EQ(decode_kafka_ledger_record(bytes + "\x7e\x01").error().code, "newer_format");
+    EXPECT_EQ(decode_kafka_ledger_record(bytes + "\x7e\x01").error().code, "newer_format"_code);
 }
 
 TEST(KafkaLedger, holds_what_is_not_settled) {

@@ -2,12 +2,14 @@
 
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
 // The outcome of a record that was queued.
 KafkaOutcome::Kind kind_of_failure(const Error& error) {
-    if (error.code == "record_refused") return KafkaOutcome::Kind::refused;
+    if (error.code == "record_refused"_code) return KafkaOutcome::Kind::refused;
     return is_of_kafka_topic(error) ? KafkaOutcome::Kind::failed : KafkaOutcome::Kind::unknown;
 }
 

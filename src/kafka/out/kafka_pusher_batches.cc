@@ -3,6 +3,7 @@
 #include <span>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "kafka/out/kafka_pusher.h"
 #include "kafka/out/kafka_record.h"
 #include "message/failure_reason.h"
@@ -25,7 +26,7 @@ bool is_sent(KafkaOutcome::Kind kind) {
 }
 
 std::string reason_of(const Error& error) {
-    return stored_reason(std::string(error.code) + ": " + as_utf8(error.message));
+    return stored_reason(std::string(name_of(error.code)) + ": " + as_utf8(error.message));
 }
 
 }  // namespace
@@ -192,7 +193,7 @@ void KafkaPusher::note_readiness(Lane& lane, const KafkaBatch& batch) {
             log_.warning("kafka_unavailable",
                          "Kafka cannot be used. Due messages stay in their queues, and the server tries again with "
                          "growing pauses.",
-                         {{"code", batch.error.code}, {"error", batch.error.message}});
+                         {{"code", name_of(batch.error.code)}, {"error", batch.error.message}});
         }
         lane.is_down = true;
         lane.backoff_ms = std::clamp(2 * lane.backoff_ms, kBackoffMinMs, kBackoffMaxMs);
@@ -285,9 +286,9 @@ void KafkaPusher::log_target(const Target& target, LogLevel level, const char* e
     const LogField fields[] = {{"namespace", target.name.name_space},
                                {"queue", target.name.queue},
                                {"topic", topic},
-                               {"code", error.code},
+                               {"code", name_of(error.code)},
                                {"error", error.message}};
-    const std::size_t count = error.code.empty() ? 3 : 5;
+    const std::size_t count = error.code == ErrorCode::none ? 3 : 5;
     log_.write(level, event, sentence, std::span(fields).first(count));
 }
 

@@ -4,6 +4,8 @@
 #include <iterator>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr std::size_t kLedgerRecordsPerPoll = 1'000;
 constexpr std::int64_t kTrimUs = 60'000'000;
 
 Error stopped() {
-    return {"kafka_unavailable", "the server is stopping"};
+    return {"kafka_unavailable"_code, "the server is stopping"};
 }
 
 }  // namespace
@@ -55,7 +57,7 @@ void KafkaSender::send(KafkaBatch& batch) {
 
 // Tries once for each batch: each try may take several timeouts.
 Status KafkaSender::be_ready(KafkaBatch& batch) {
-    if (!batch.error.code.empty()) return batch.error;
+    if (batch.error.code != ErrorCode::none) return batch.error;
     if (producers_[0] && !stopping_) return {};
     Status opened = stopping_ ? Status(stopped()) : open(batch);
     if (!opened) {
@@ -97,9 +99,10 @@ Status KafkaSender::open(KafkaBatch& batch) {
 Status KafkaSender::find_ledger() {
     const std::string topic = options_.ledger_topic();
     const Result<KafkaTopic> found = cluster_.look_at(topic, timeout_ms());
-    if (found || found.error().code == "kafka_refused") return {};  // what is refused is said when it is written
-    if (found.error().code != "unknown_topic") return found.error();
-    return Error{"unknown_topic", "the ledger topic " + topic + " does not exist: run duewheel kafka create-topics"};
+    if (found || found.error().code == "kafka_refused"_code) return {};  // what is refused is said when it is written
+    if (found.error().code != "unknown_topic"_code) return found.error();
+    return Error{"unknown_topic"_code,
+                 "the ledger topic " + topic + " does not exist: run duewheel kafka create-topics"};
 }
 
 void KafkaSender::close() {
@@ -116,7 +119,7 @@ Status KafkaSender::commit_barrier(const std::string& nonce) {
     if (Status committed = producer().commit_transaction(timeout_ms()); !committed) return committed;
     turn_ = 1 - turn_;
     if (!is_slow(began_us)) return {};
-    return Error{"kafka_unavailable", "a transaction took too long: the brokers are slow"};
+    return Error{"kafka_unavailable"_code, "a transaction took too long: the brokers are slow"};
 }
 
 Status KafkaSender::read_ledger(const std::string& nonce, KafkaBatch& batch) {
@@ -153,7 +156,7 @@ Status KafkaSender::read_ledger(const std::string& nonce, KafkaBatch& batch) {
     }
     read_to_ = 0;  // in case the topic was created again, and is longer already
     is_read_on_ = false;
-    return Error{"kafka_unavailable",
+    return Error{"kafka_unavailable"_code,
                  "the barrier cannot be read in " + topic + ": an open transaction before it may hold it up"};
 }
 
@@ -162,7 +165,7 @@ bool KafkaSender::take_ledger_record(const KafkaRecord& record, const std::strin
                                      Status& status) {
     read_to_ = record.offset + 1;
     const Result<KafkaLedgerRecord> entry = decode_kafka_ledger_record(record.value.value_or(""));
-    if (!entry && entry.error().code == "newer_format") {
+    if (!entry && entry.error().code == "newer_format"_code) {
         status = entry.error();
         return false;
     }
@@ -253,7 +256,7 @@ KafkaSender::Rest KafkaSender::transact(KafkaBatch& batch, const Indexes& part) 
         const Status queued = producer().produce(message.record);
         if (queued) {
             rest.others.push_back(index);
-        } else if (queued.error().code == "record_refused") {
+        } else if (queued.error().code == "record_refused"_code) {
             message.outcome = {KafkaOutcome::Kind::refused, queued.error()};
         } else if (is_of_kafka_topic(queued.error())) {
             message.outcome = {KafkaOutcome::Kind::failed, queued.error()};
@@ -274,7 +277,7 @@ KafkaSender::Rest KafkaSender::transact(KafkaBatch& batch, const Indexes& part) 
         return {};
     }
     const bool has_timed_out = std::any_of(flushed->begin(), flushed->end(), [](const Status& each) {
-        return !each && each.error().code == "kafka_unavailable";
+        return !each && each.error().code == "kafka_unavailable"_code;
     });
     if (has_timed_out) {
         close();
@@ -299,13 +302,13 @@ std::optional<Error> KafkaSender::judge(KafkaBatch& batch, const Indexes& part, 
         }
         const Error& error = result.error();
         outcome.error = error;
-        if (error.code == "record_refused") {
+        if (error.code == "record_refused"_code) {
             rest.refused.push_back(part[i]);
             is_at_fault = true;
         } else if (is_of_kafka_topic(error)) {
             outcome.kind = KafkaOutcome::Kind::failed;
             is_at_fault = true;
-        } else if (error.code == "kafka_unavailable") {
+        } else if (error.code == "kafka_unavailable"_code) {
             timed_out.push_back(part[i]);
         } else {
             return error;
@@ -371,10 +374,11 @@ void KafkaSender::trim_ledger() {
         const Status trimmed = cluster_.delete_before(topic, options_.shard, trim_->offset, timeout_ms());
         trim_.reset();
         if (!trimmed && !std::exchange(is_trim_failing_, true)) {
-            log_.warning("kafka_ledger_not_trimmed",
-                         "Old records of the ledger topic cannot be deleted, and it grows. Allow this user to delete "
-                         "records of the topic.",
-                         {{"topic", topic}, {"code", trimmed.error().code}, {"error", trimmed.error().message}});
+            log_.warning(
+                "kafka_ledger_not_trimmed",
+                "Old records of the ledger topic cannot be deleted, and it grows. Allow this user to delete "
+                "records of the topic.",
+                {{"topic", topic}, {"code", name_of(trimmed.error().code)}, {"error", trimmed.error().message}});
         }
         if (trimmed) is_trim_failing_ = false;
     }

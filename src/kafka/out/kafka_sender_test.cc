@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "kafka/out/kafka_plain_sender.h"
 #include "support/recording_log.h"
 #include "support/simulated_kafka.h"
@@ -144,12 +145,12 @@ TEST(KafkaSender, sends_nothing_for_a_node_that_was_replaced) {
     std::size_t begun = 0;
     trial.confirm_owner = [&]() -> Status {
         begun = trial.count(KafkaCall::init);
-        return Error{"log_fenced", "another node owns the log"};
+        return Error{"log_fenced"_code, "another node owns the log"};
     };
     EXPECT_EQ(trial.send({1}), std::vector{Kind::not_sent});
     EXPECT_EQ(begun, 2u) << "the producers of all others have ended before";
     EXPECT_FALSE(trial.last.is_ready);
-    EXPECT_EQ(trial.last.error.code, "log_fenced");
+    EXPECT_EQ(trial.last.error.code, "log_fenced"_code);
     EXPECT_TRUE(trial.sent().empty());
     EXPECT_TRUE(trial.kafka.committed(trial.options.ledger_topic()).empty());
     trial.confirm_owner = [] { return Status(); };
@@ -184,7 +185,7 @@ TEST(KafkaSender, refuses_alone_the_record_that_its_client_does_not_take) {
     KafkaBatch batch = Trial::batch({1, 2, 3});
     batch.messages[1].record.value = std::string(trial.kafka.record_bytes_max + 1, 'x');
     EXPECT_EQ(trial.send(std::move(batch)), (std::vector<Kind>{Kind::sent, Kind::refused, Kind::sent}));
-    EXPECT_EQ(trial.last.messages[1].outcome.error.code, "record_refused");
+    EXPECT_EQ(trial.last.messages[1].outcome.error.code, "record_refused"_code);
     EXPECT_EQ(trial.sent(), (Texts{"1", "3"}));
     EXPECT_EQ(trial.last.counters.transactions, 1u);
 }
@@ -203,7 +204,7 @@ TEST(KafkaSender, finds_the_record_that_its_topic_refuses) {
         EXPECT_EQ(trial.send(ids), expected);
         EXPECT_EQ(trial.sent().size(), 49u);
         EXPECT_EQ(trial.count(KafkaCall::init) == 2u, !stops) << "an abort that is answered closes no producer";
-        EXPECT_EQ(trial.last.messages[12].outcome.error.code, "record_refused");
+        EXPECT_EQ(trial.last.messages[12].outcome.error.code, "record_refused"_code);
     }
 }
 
@@ -218,9 +219,9 @@ TEST(KafkaSender, fails_messages_for_topics_that_cannot_be_written_and_sends_the
                       Trial::message(4, "down"), Trial::message(5)};
     EXPECT_EQ(trial.send(std::move(batch)),
               (std::vector<Kind>{Kind::sent, Kind::failed, Kind::failed, Kind::failed, Kind::sent}));
-    EXPECT_EQ(trial.last.messages[1].outcome.error.code, "unknown_topic");
-    EXPECT_EQ(trial.last.messages[2].outcome.error.code, "kafka_refused");
-    EXPECT_EQ(trial.last.messages[3].outcome.error.code, "kafka_unavailable");
+    EXPECT_EQ(trial.last.messages[1].outcome.error.code, "unknown_topic"_code);
+    EXPECT_EQ(trial.last.messages[2].outcome.error.code, "kafka_refused"_code);
+    EXPECT_EQ(trial.last.messages[3].outcome.error.code, "kafka_unavailable"_code);
     EXPECT_EQ(trial.sent(), (Texts{"1", "5"}));
     EXPECT_EQ(trial.count(KafkaCall::init), 6u) << "each timeout closes the producers: with others at fault, and alone";
 }
@@ -239,7 +240,7 @@ TEST(KafkaSender, does_not_wait_for_a_missing_topic) {
         return trial.send(std::move(batch));
     };
     EXPECT_EQ(send(1), (std::vector<Kind>{Kind::sent, Kind::failed}));
-    EXPECT_EQ(trial.last.messages[1].outcome.error.code, "unknown_topic");
+    EXPECT_EQ(trial.last.messages[1].outcome.error.code, "unknown_topic"_code);
     EXPECT_EQ(calls(KafkaCall::produce, "new"), 0);
     EXPECT_EQ(trial.count(KafkaCall::abort), 0u);
     trial.kafka.create_topic("new");
@@ -343,7 +344,7 @@ TEST(KafkaSender, sends_nothing_while_the_brokers_are_away) {
     trial.kafka.is_up = false;
     EXPECT_EQ(trial.send({1}), std::vector<Kind>{Kind::not_sent});
     EXPECT_FALSE(trial.last.is_ready);
-    EXPECT_EQ(trial.last.error.code, "kafka_unavailable");
+    EXPECT_EQ(trial.last.error.code, "kafka_unavailable"_code);
     trial.kafka.is_up = true;
     EXPECT_EQ(trial.send({1}), std::vector<Kind>{Kind::sent});
 }
@@ -471,7 +472,7 @@ TEST(KafkaSender, goes_on_when_the_ledger_was_created_anew) {
         if (has_read_far) trial.send(KafkaBatch{});
         trial.kafka.remove_topic(trial.options.ledger_topic());
         EXPECT_EQ(trial.send({5}), std::vector<Kind>{Kind::not_sent});
-        EXPECT_EQ(trial.last.error.code, "unknown_topic");
+        EXPECT_EQ(trial.last.error.code, "unknown_topic"_code);
         trial.kafka.create_topic(trial.options.ledger_topic());
         if (!has_read_far) trial.send({5});  // it waits where nothing is any more
         EXPECT_EQ(trial.send({4, 5}), (std::vector<Kind>{Kind::already_sent, Kind::sent}));

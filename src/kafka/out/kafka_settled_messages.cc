@@ -6,6 +6,8 @@
 #include <iterator>
 #include <variant>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -47,7 +49,7 @@ void KafkaSettledMessages::reply(ReplyToken token, const Reply& reply) {
     const auto* error = std::get_if<Error>(&reply);
     const bool has_ended = answer != nullptr
                                ? is_ended(answer->row.state.state) && answer->row.state.state != State::dead
-                               : error != nullptr && (error->code == "unknown_id" || error->code == "gone");
+                               : error != nullptr && (error->code == "unknown_id"_code || error->code == "gone"_code);
     if (has_ended) return settled_.push_back(name.id);
     still_there_.push_back(std::move(name));
 }

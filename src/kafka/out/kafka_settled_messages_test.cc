@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::kafka_settled_messages_test {
 namespace {
 
@@ -36,8 +38,8 @@ TEST(KafkaSettledMessages, what_has_ended_is_taken_once) {
     trial.reply(1, State::done);
     trial.reply(2, State::scheduled);
     trial.reply(3, State::dead);
-    trial.settled.reply(4, Error{"unknown_id", "", ""});
-    trial.settled.reply(5, Error{"too_busy", "", ""});
+    trial.settled.reply(4, Error{"unknown_id"_code, "", ""});
+    trial.settled.reply(5, Error{"too_busy"_code, "", ""});
     EXPECT_FALSE(trial.settled.is_of(1));
     EXPECT_EQ(trial.settled.take(), (std::vector<MessageId>{1, 2, 5}));
     EXPECT_TRUE(trial.settled.take().empty());

@@ -21,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "base/status.h"
 
 namespace duewheel {
@@ -252,7 +253,7 @@ class FieldsReader {
     // "a schedule holds".
     Status end(std::string_view holder) const {
         if (!has_more_ || from_.damaged()) return {};
-        return Error{"newer_format",
+        return Error{"newer_format"_code,
                      std::string(holder) + " field " + std::to_string(from_.tag()) +
                          ", which this version does not know: open the data with the version that wrote it"};
     }
@@ -286,7 +287,7 @@ Result<Value> decode_revised(std::string_view bytes, const std::string& holder, 
     fields(from, value);
     if (Status known = from.end(holder); !known) return std::move(known).error();
     if (from.damaged() || (value.revision == 0) != bytes.empty()) {
-        return Error{"damaged_record", holder + " fields that cannot be read"};
+        return Error{"damaged_record"_code, holder + " fields that cannot be read"};
     }
     return value;
 }

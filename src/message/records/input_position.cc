@@ -1,5 +1,6 @@
 #include "message/records/input_position.h"
 
+#include "base/error_codes.h"
 #include "message/records/fields.h"
 
 namespace duewheel {
@@ -24,7 +25,7 @@ Result<std::int64_t> decode_input_position(std::string_view bytes) {
     FieldsReader from(bytes);
     from.signed_number(kOffset, offset);
     if (Status known = from.end("the position of an input holds"); !known) return std::move(known).error();
-    if (from.damaged() || offset < 0) return Error{"damaged_record", "the position of an input cannot be read"};
+    if (from.damaged() || offset < 0) return Error{"damaged_record"_code, "the position of an input cannot be read"};
     return offset;
 }
 

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "message/records/fields.h"
 
 namespace duewheel {
@@ -22,16 +23,16 @@ TEST(InputPosition, is_read_as_it_was_written) {
 }
 
 TEST(InputPosition, is_refused_if_it_is_damaged_or_of_a_newer_version) {
-    EXPECT_EQ(decode_input_position("").error().code, "damaged_record");
-    EXPECT_EQ(decode_input_position("\x02").error().code, "damaged_record");
+    EXPECT_EQ(decode_input_position("").error().code, "damaged_record"_code);
+    EXPECT_EQ(decode_input_position("\x02").error().code, "damaged_record"_code);
     std::string negative;
     FieldWriter(negative).signed_number(1, -5);
-    EXPECT_EQ(decode_input_position(negative).error().code, "damaged_record");
+    EXPECT_EQ(decode_input_position(negative).error().code, "damaged_record"_code);
     std::string newer;
     FieldWriter to(newer);
     to.signed_number(1, 7);
     to.number(2, 1);
-    EXPECT_EQ(decode_input_position(newer).error().code, "newer_format");
+    EXPECT_EQ(decode_input_position(newer).error().code, "newer_format"_code);
 }
 
 }  // namespace

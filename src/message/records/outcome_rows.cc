@@ -3,6 +3,7 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "message/state.h"
 
 namespace duewheel {
@@ -11,7 +12,7 @@ namespace {
 constexpr std::size_t kLengthBytes = 4;
 
 Error damaged(std::string_view what) {
-    return {"damaged_record", "a record of outcomes holds " + std::string(what)};
+    return {"damaged_record"_code, "a record of outcomes holds " + std::string(what)};
 }
 
 }  // namespace

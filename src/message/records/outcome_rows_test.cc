@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::outcome_rows_test {
 namespace {
 
@@ -86,7 +88,7 @@ TEST(OutcomeRows, refuses_truncated_bytes_and_other_records) {
     for (std::size_t size = 1; size < rows.size(); ++size) {
         const Status cut = read(std::string_view(rows).substr(0, size));
         ASSERT_FALSE(cut.ok()) << size;
-        EXPECT_EQ(cut.error().code, "damaged_record");
+        EXPECT_EQ(cut.error().code, "damaged_record"_code);
     }
     for (const State state : {State::scheduled, State::dead}) {
         MessageRow row;
@@ -108,9 +110,9 @@ TEST(OutcomeRows, an_error_of_the_visitor_ends_the_walk) {
     int visits = 0;
     const Status stopped = for_each_outcome(rows, [&](const MessageRecord&) -> Status {
         ++visits;
-        return Error{"damaged_index", "enough"};
+        return Error{"damaged_index"_code, "enough"};
     });
-    EXPECT_EQ(stopped.error().code, "damaged_index");
+    EXPECT_EQ(stopped.error().code, "damaged_index"_code);
     EXPECT_EQ(visits, 1);
 }
 

@@ -8,6 +8,7 @@
 
 #include <xxhash.h>
 
+#include "base/error_codes.h"
 #include "message/records/fields.h"
 #include "message/records/subject.h"
 #include "message/watchdog_state.h"
@@ -264,7 +265,7 @@ void row_fields(Visitor& visit, Row& row) {
 }
 
 Error damaged(std::string what) {
-    return {"damaged_record", std::move(what)};
+    return {"damaged_record"_code, std::move(what)};
 }
 
 // Checks the fields that each kind requires.
@@ -418,17 +419,17 @@ std::size_t append_record(std::string& out, Sequence sequence, const Record& rec
 }
 
 Result<FramedRecord> read_frame(std::string_view bytes) {
-    if (bytes.size() < kRecordFrameBytes) return Error{"torn_record", "the log ends inside a record's frame"};
+    if (bytes.size() < kRecordFrameBytes) return Error{"torn_record"_code, "the log ends inside a record's frame"};
     const auto length = get_integer<std::uint32_t>(bytes.data());
-    if (length > kRecordBodyBytesMax) return Error{"bad_checksum", "a record's length is beyond any legal one"};
+    if (length > kRecordBodyBytesMax) return Error{"bad_checksum"_code, "a record's length is beyond any legal one"};
     const std::size_t size = kRecordFrameBytes + length;
-    if (bytes.size() < size) return Error{"torn_record", "the log ends inside a record"};
+    if (bytes.size() < size) return Error{"torn_record"_code, "the log ends inside a record"};
     if (get_integer<std::uint32_t>(bytes.data() + kChecksumOffset) != frame_checksum(bytes.substr(0, size), length)) {
-        return Error{"bad_checksum", "a record's checksum does not match its bytes"};
+        return Error{"bad_checksum"_code, "a record's checksum does not match its bytes"};
     }
     const auto kind = get_integer<std::uint8_t>(bytes.data() + 16);
     if (kind < 1 || kind > static_cast<std::uint8_t>(RecordKind::outcomes)) {
-        return Error{"newer_format",
+        return Error{"newer_format"_code,
                      "a record is of kind " + std::to_string(kind) +
                          ", which this version does not know: open the data with the version that wrote it"};
     }

@@ -1,5 +1,6 @@
 #include "message/records/record_parts.h"
 
+#include "base/error_codes.h"
 #include "message/records/fields.h"
 
 namespace duewheel {
@@ -68,7 +69,7 @@ std::string encode_record_parts(const RecordParts& parts) {
 }
 
 Result<RecordParts> decode_record_parts(std::string_view kept_headers) {
-    const Error damaged{"damaged_record", "the headers of a message from Kafka cannot be read"};
+    const Error damaged{"damaged_record"_code, "the headers of a message from Kafka cannot be read"};
     if (!has_record_parts(kept_headers)) return damaged;
     RecordParts parts;
     bool has_key = false;

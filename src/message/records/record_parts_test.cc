@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::record_parts_test {
 namespace {
 
@@ -38,8 +40,8 @@ TEST(RecordParts, come_back_as_they_were_written) {
 TEST(RecordParts, are_told_from_the_json_of_other_headers) {
     EXPECT_FALSE(has_record_parts(""));
     EXPECT_FALSE(has_record_parts(R"({"to":"ann"})"));
-    EXPECT_EQ(decode_record_parts(R"({"to":"ann"})").error().code, "damaged_record");
-    EXPECT_EQ(decode_record_parts("").error().code, "damaged_record");
+    EXPECT_EQ(decode_record_parts(R"({"to":"ann"})").error().code, "damaged_record"_code);
+    EXPECT_EQ(decode_record_parts("").error().code, "damaged_record"_code);
 }
 
 TEST(RecordParts, that_are_truncated_are_damage) {
@@ -47,7 +49,7 @@ TEST(RecordParts, that_are_truncated_are_damage) {
     for (std::size_t size = 0; size < whole.size(); ++size) {
         const Result<RecordParts> read = decode_record_parts(whole.substr(0, size));
         if (!read) {
-            EXPECT_EQ(read.error().code, "damaged_record") << size;
+            EXPECT_EQ(read.error().code, "damaged_record"_code) << size;
         } else {
             EXPECT_NE(*read, everything()) << size;
         }
@@ -59,12 +61,13 @@ TEST(RecordParts, with_sizes_beyond_their_end_are_damage) {
     EXPECT_TRUE(decode_record_parts(headers_tag + "\x03\x01n\x01"));
     EXPECT_EQ(decode_record_parts(headers_tag + "\x03\x01n\x01")->headers.at(0).second, "");
     for (const std::string_view headers : {"\x02\x05n", "\x02\x01n", "\x03\x01n\x03"}) {
-        EXPECT_EQ(decode_record_parts(headers_tag + std::string(headers)).error().code, "damaged_record");
+        EXPECT_EQ(decode_record_parts(headers_tag + std::string(headers)).error().code, "damaged_record"_code);
     }
     const std::string huge = "\x01n\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01";
-    EXPECT_EQ(decode_record_parts(headers_tag + static_cast<char>(huge.size()) + huge).error().code, "damaged_record");
-    EXPECT_EQ(decode_record_parts("\x01\x05\x01k").error().code, "damaged_record") << "a key that there is not";
-    EXPECT_EQ(decode_record_parts(encode_record_parts({}) + "\xc8\x01\x05").error().code, "newer_format");
+    EXPECT_EQ(decode_record_parts(headers_tag + static_cast<char>(huge.size()) + huge).error().code,
+              "damaged_record"_code);
+    EXPECT_EQ(decode_record_parts("\x01\x05\x01k").error().code, "damaged_record"_code) << "a key that there is not";
+    EXPECT_EQ(decode_record_parts(encode_record_parts({}) + "\xc8\x01\x05").error().code, "newer_format"_code);
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::record_test {
 namespace {
 
@@ -211,7 +213,7 @@ TEST(Record, an_unknown_field_is_refused_not_skipped) {
     body += '\x05';
     const auto decoded = decode_record(RecordKind::epoch, body);
     ASSERT_FALSE(decoded.ok());
-    EXPECT_EQ(decoded.error().code, "newer_format");
+    EXPECT_EQ(decoded.error().code, "newer_format"_code);
 }
 
 TEST(Record, a_repeated_or_disordered_field_is_refused) {

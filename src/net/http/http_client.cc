@@ -11,6 +11,7 @@
 
 #include <curl/curl.h>
 
+#include "base/error_codes.h"
 #include "shared/system_clock.h"
 
 namespace duewheel {
@@ -88,7 +89,7 @@ std::optional<RedirectTarget> resolve_redirect(const std::string& from, const st
 }
 
 Result<ServerAddress> parse_server(const std::string& server) {
-    const Error error{"bad_address",
+    const Error error{"bad_address"_code,
                       "\"" + server +
                           "\" is not a server address; write http://HOST:PORT or https://HOST:PORT, such as "
                           "http://127.0.0.1:7420.",
@@ -245,19 +246,22 @@ Status HttpClient::Parts::redirect(const HttpAnswer& answer) {
     const std::optional<RedirectTarget> next = resolve_redirect(url, location);
     const std::string at = "The server at " + server;
     if (!next) {
-        return Error{"bad_redirect", at + " redirects to \"" + location +
-                                         "\", which is not the address of a server. Check the setting kafka.log.url or "
-                                         "shards.urls of the servers."};
+        return Error{"bad_redirect"_code,
+                     at + " redirects to \"" + location +
+                         "\", which is not the address of a server. Check the setting kafka.log.url or "
+                         "shards.urls of the servers."};
     }
     if (url.starts_with("https:") && !next->is_https) {
-        return Error{"bad_redirect", at + " redirects to " + next->server +
-                                         ", which is not encrypted, so nothing was sent there. Check the setting "
-                                         "kafka.log.url or shards.urls of the servers: it must begin with https://."};
+        return Error{"bad_redirect"_code,
+                     at + " redirects to " + next->server +
+                         ", which is not encrypted, so nothing was sent there. Check the setting "
+                         "kafka.log.url or shards.urls of the servers: it must begin with https://."};
     }
     if (++redirects > kRedirectsMax) {
-        return Error{"bad_redirect", at + " redirects to " + next->server + ", after " + std::to_string(kRedirectsMax) +
-                                         " redirects in a row: the servers do not agree which of them is responsible. "
-                                         "Try again, and check that all have the same settings."};
+        return Error{"bad_redirect"_code,
+                     at + " redirects to " + next->server + ", after " + std::to_string(kRedirectsMax) +
+                         " redirects in a row: the servers do not agree which of them is responsible. "
+                         "Try again, and check that all have the same settings."};
     }
     url = next->url;
     server = next->server;
@@ -303,19 +307,19 @@ std::string HttpClient::Parts::detail(CURLcode code) const {
 
 Error HttpClient::Parts::unreachable(const std::string& what) const {
     if (redirects > 0) {
-        return {"unreachable", "Cannot reach the server at " + server + ", to which " + options.server +
-                                   " redirects: " + what +
-                                   ". If that server has just failed, another one takes over within seconds: try "
-                                   "again."};
+        return {"unreachable"_code, "Cannot reach the server at " + server + ", to which " + options.server +
+                                        " redirects: " + what +
+                                        ". If that server has just failed, another one takes over within seconds: try "
+                                        "again."};
     }
-    return {"unreachable",
+    return {"unreachable"_code,
             "Cannot reach the server at " + options.server + ": " + what +
                 ". Check that it is running and that the address is right (--server or DUEWHEEL_SERVER).",
             ""};
 }
 
 Error HttpClient::Parts::bad_answer(const std::string& what) const {
-    return {"bad_answer",
+    return {"bad_answer"_code,
             "The address " + server + " does not seem to belong to a Duewheel server: " + what +
                 ". Check the address (--server or DUEWHEEL_SERVER).",
             ""};
@@ -324,16 +328,16 @@ Error HttpClient::Parts::bad_answer(const std::string& what) const {
 Error HttpClient::Parts::describe(CURLcode code, std::string_view method) const {
     switch (code) {
         case CURLE_URL_MALFORMAT:
-            return {"bad_address", server + ": " + detail(code) + ".", ""};
+            return {"bad_address"_code, server + ": " + detail(code) + ".", ""};
         case CURLE_PEER_FAILED_VERIFICATION:
-            return {"untrusted_server",
+            return {"untrusted_server"_code,
                     "The certificate of the server at " + server + " is not valid: " + detail(code) +
                         ". Check the address, or name the file of its certificate authority (--ca-file or "
                         "DUEWHEEL_CA_FILE).",
                     ""};
         case CURLE_SSL_CACERT_BADFILE:
         case CURLE_SSL_CERTPROBLEM:
-            return {"bad_certificate_file",
+            return {"bad_certificate_file"_code,
                     "A certificate file cannot be used: " + detail(code) +
                         ". Check --ca-file, --client-certificate and --client-key: they are files in PEM format.",
                     ""};
@@ -365,9 +369,10 @@ Error HttpClient::Parts::describe(CURLcode code, std::string_view method) const 
 
 Result<HttpAnswer> HttpClient::Parts::perform(curl_slist* fields, std::string_view method) {
     if (is_exposed && !options.token.empty() && !options.insecure) {
-        return Error{"exposed_token", "The connection to " + server +
-                                          " is not encrypted, and others could read the token, so nothing was sent "
-                                          "there. Use https://, or --insecure in a network that you trust."};
+        return Error{"exposed_token"_code,
+                     "The connection to " + server +
+                         " is not encrypted, and others could read the token, so nothing was sent "
+                         "there. Use https://, or --insecure in a network that you trust."};
     }
     CURL* const handle = easy.get();
     curl_easy_setopt(handle, CURLOPT_HTTPHEADER, fields);
@@ -411,7 +416,7 @@ Result<HttpAnswer> HttpClient::request(std::string_view method, std::string_view
         has_type = has_type || equal_ignoring_case(header.name, "Content-Type");
         add(header.value.empty() ? header.name + ";" : header.name + ": " + header.value);
     }
-    if (!clean) return Error{"bad_request", "The request contains a line break or another control character.", ""};
+    if (!clean) return Error{"bad_request"_code, "The request contains a line break or another control character.", ""};
     if (!parts.options.token.empty()) add("Authorization: Bearer " + parts.options.token);
     if (!has_type) add("Content-Type:");
     add("Expect:");

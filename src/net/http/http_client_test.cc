@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "net/loopback_fixture.h"
 
 namespace duewheel::http_client_test {
@@ -121,7 +122,7 @@ TEST(HttpClient, refuses_answers_that_are_not_http) {
         ScriptedServer server({script});
         const auto answer = HttpClient({.server = server.url()}).request("GET", "/");
         ASSERT_FALSE(answer.ok()) << script;
-        EXPECT_EQ(answer.error().code, "bad_answer");
+        EXPECT_EQ(answer.error().code, "bad_answer"_code);
     }
 }
 
@@ -133,7 +134,7 @@ TEST(HttpClient, refuses_answers_that_are_too_large) {
         ScriptedServer server({script});
         const auto answer = HttpClient({.server = server.url(), .body_bytes_max = 3}).request("GET", "/");
         ASSERT_FALSE(answer.ok()) << script.substr(0, 80);
-        EXPECT_EQ(answer.error().code, "bad_answer") << answer.error().message;
+        EXPECT_EQ(answer.error().code, "bad_answer"_code) << answer.error().message;
     }
     ScriptedServer server({head + "Content-Length: 3\r\n\r\nabc"});
     EXPECT_TRUE(HttpClient({.server = server.url(), .body_bytes_max = 3}).request("GET", "/").ok());
@@ -211,7 +212,7 @@ TEST(HttpClient, stops_after_some_redirects_in_a_row) {
     requests = 0;
     const auto answer = client.request("GET", "/100");
     ASSERT_FALSE(answer.ok());
-    EXPECT_EQ(answer.error().code, "bad_redirect");
+    EXPECT_EQ(answer.error().code, "bad_redirect"_code);
     EXPECT_NE(answer.error().message.find("do not agree"), std::string::npos) << answer.error().message;
     EXPECT_EQ(requests, HttpClient::kRedirectsMax + 1);
     EXPECT_EQ(client.request("GET", "/0")->body, "end") << "the next request counts anew";
@@ -225,7 +226,7 @@ TEST(HttpClient, refuses_redirects_that_name_no_server) {
         location = bad;
         const auto answer = client.request("GET", "/");
         ASSERT_FALSE(answer.ok()) << bad;
-        EXPECT_EQ(answer.error().code, "bad_redirect") << bad;
+        EXPECT_EQ(answer.error().code, "bad_redirect"_code) << bad;
         EXPECT_NE(answer.error().message.find("kafka.log.url"), std::string::npos) << answer.error().message;
     }
 }
@@ -235,7 +236,7 @@ TEST(HttpClient, says_that_the_server_of_a_redirect_cannot_be_reached) {
         [](const HttpRequest&, HttpReply reply) { reply.answer(redirect_to("http://127.0.0.1:1/gone")); });
     const auto answer = HttpClient({.server = server.url()}).request("GET", "/");
     ASSERT_FALSE(answer.ok());
-    EXPECT_EQ(answer.error().code, "unreachable");
+    EXPECT_EQ(answer.error().code, "unreachable"_code);
     EXPECT_NE(answer.error().message.find("http://127.0.0.1:1, to which " + server.url() + " redirects"),
               std::string::npos)
         << answer.error().message;
@@ -296,7 +297,7 @@ TEST(HttpClient, does_not_retry_after_a_response_has_started) {
     EXPECT_TRUE(client.request("GET", "/").ok());
     const auto answer = client.request("GET", "/");
     ASSERT_FALSE(answer.ok());
-    EXPECT_EQ(answer.error().code, "unreachable");
+    EXPECT_EQ(answer.error().code, "unreachable"_code);
 }
 
 TEST(HttpClient, names_the_server_it_cannot_reach_and_what_to_check) {
@@ -308,7 +309,7 @@ TEST(HttpClient, names_the_server_it_cannot_reach_and_what_to_check) {
     const std::string url = "http://127.0.0.1:" + std::to_string(port);
     const auto answer = HttpClient({.server = url}).request("GET", "/");
     ASSERT_FALSE(answer.ok());
-    EXPECT_EQ(answer.error().code, "unreachable");
+    EXPECT_EQ(answer.error().code, "unreachable"_code);
     EXPECT_NE(answer.error().message.find(url), std::string::npos);
     EXPECT_NE(answer.error().message.find("Check that it is running"), std::string::npos);
 }
@@ -319,7 +320,7 @@ TEST(HttpClient, gives_up_when_the_time_is_up) {
     HttpClient client({.server = server.url()});
     const auto answer = client.request("GET", "/", {}, {}, milliseconds(30));
     ASSERT_FALSE(answer.ok());
-    EXPECT_EQ(answer.error().code, "unreachable");
+    EXPECT_EQ(answer.error().code, "unreachable"_code);
     EXPECT_NE(answer.error().message.find("in time"), std::string::npos);
     EXPECT_TRUE(server.await([&] { return kept && kept->client_gone(); })) << "the client must not leave it open";
     server.on_loop([&] { kept.reset(); });
@@ -346,7 +347,7 @@ TEST(HttpClient, takes_a_response_without_an_end_as_it_arrives) {
     EXPECT_EQ(taken, "onetwo") << "a refusal is no part of the stream";
     const auto silent = client.stream("/", take, forever, std::chrono::seconds(1));
     ASSERT_FALSE(silent.ok());
-    EXPECT_EQ(silent.error().code, "unreachable");
+    EXPECT_EQ(silent.error().code, "unreachable"_code);
 }
 
 TEST(HttpClient, refuses_addresses_and_requests_it_cannot_send) {
@@ -355,13 +356,13 @@ TEST(HttpClient, refuses_addresses_and_requests_it_cannot_send) {
           "http://[::1", "http://a b:1", "http://u@h:1", "http://h:1/?a", "http://h:1/#a", "http://h:1/\n"}) {
         const auto answer = HttpClient({.server = url}).request("GET", "/");
         ASSERT_FALSE(answer.ok()) << url;
-        EXPECT_EQ(answer.error().code, "bad_address") << url;
+        EXPECT_EQ(answer.error().code, "bad_address"_code) << url;
     }
     HttpClient client({.server = "http://127.0.0.1:1"});
-    EXPECT_EQ(client.request("GET", "/", {{"X", "a\r\nY: b"}}).error().code, "bad_request");
-    EXPECT_EQ(client.request("GET", "/a b").error().code, "bad_request");
-    EXPECT_EQ(client.request("GET", "/\n").error().code, "bad_request");
-    EXPECT_EQ(HttpClient({.token = "a\nb"}).request("GET", "/").error().code, "bad_request");
+    EXPECT_EQ(client.request("GET", "/", {{"X", "a\r\nY: b"}}).error().code, "bad_request"_code);
+    EXPECT_EQ(client.request("GET", "/a b").error().code, "bad_request"_code);
+    EXPECT_EQ(client.request("GET", "/\n").error().code, "bad_request"_code);
+    EXPECT_EQ(HttpClient({.token = "a\nb"}).request("GET", "/").error().code, "bad_request"_code);
 }
 
 }  // namespace

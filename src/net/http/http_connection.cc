@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -199,7 +201,7 @@ void HttpConnection::account_held_bytes() {
     count_held_bytes(held);
     if (held == 0) set_holder({});
     if (grew && exceeds_share() && !no_more_requests_) {
-        refuse({503, "overloaded",
+        refuse({503, "overloaded"_code,
                 "The server holds too many unfinished requests, of this client or of all; try again later."});
     }
 }
@@ -283,10 +285,10 @@ void HttpConnection::check_reading_deadline() {
     const HttpLimits& limits = all_->limits;
     if (phase_ == Phase::head && expired(reading_since_, limits.header_deadline)) {
         ++counters.timeouts_header;
-        refuse({408, "request_timeout", "The request's header took too long to arrive."});
+        refuse({408, "request_timeout"_code, "The request's header took too long to arrive."});
     } else if (phase_ == Phase::body && expired(reading_since_, limits.body_deadline)) {
         ++counters.timeouts_body;
-        refuse({408, "request_timeout", "The request's body took too long to arrive."});
+        refuse({408, "request_timeout"_code, "The request's body took too long to arrive."});
     } else if (phase_ == Phase::idle && slots_.empty() && all_sent()) {
         if (!expired(reading_since_, fresh_ ? limits.header_deadline : limits.idle_timeout)) return;
         ++(fresh_ ? counters.timeouts_header : counters.timeouts_idle);

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "net/http/http_connection.h"
 
 namespace duewheel {
@@ -103,7 +104,7 @@ void HttpConnection::drop_answer(std::uint64_t sequence) {
         return complete(sequence);
     }
     ++all_->counters.answers_dropped;
-    answer(sequence, all_->format_error(500, "internal", "The server failed to answer; this is a bug in it."));
+    answer(sequence, all_->format_error(500, "internal"_code, "The server failed to answer; this is a bug in it."));
     assert(!"a reply was destroyed without an answer");
 }
 

@@ -1,6 +1,7 @@
 // HttpConnection with TLS: it distinguishes TLS and HTTP by the first byte, and passes its bytes through a TlsSession.
 #include <utility>
 
+#include "base/error_codes.h"
 #include "net/http/http_connection.h"
 
 namespace duewheel {
@@ -32,7 +33,7 @@ void HttpConnection::recognize(char first_byte) {
             return;
         }
         count_handshake(TlsOutcome::plain_http);
-        refuse({400, "tls_required", "This port speaks TLS: use https instead of http."});
+        refuse({400, "tls_required"_code, "This port speaks TLS: use https instead of http."});
     } else if (first_byte == kHandshakeRecord) {
         count_handshake(TlsOutcome::plain_listener);
         output_ = kHandshakeFailureAlert;

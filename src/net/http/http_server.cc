@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "net/http/http_connection.h"
 
 namespace duewheel {
@@ -232,12 +233,12 @@ HttpRoute route_by_method(const HttpRequest& request) {
     return {request.method == "GET" || request.method == "HEAD" ? kReadsGroup : kAlone};
 }
 
-HttpResponse plain_problem(int status, std::string_view code, std::string_view message) {
+HttpResponse plain_problem(int status, ErrorCode code, std::string_view message) {
     HttpResponse response{.status = status, .content_type = "application/problem+json"};
     response.body = "{\"title\":";
     append_json_string(response.body, reason_phrase(status));
     response.body += ",\"status\":" + std::to_string(status) + ",\"code\":";
-    append_json_string(response.body, code);
+    append_json_string(response.body, name_of(code));
     response.body += ",\"detail\":";
     append_json_string(response.body, message);
     response.body += '}';

@@ -105,7 +105,7 @@ using HttpRouter = std::function<HttpRoute(const HttpRequest&)>;
 HttpRoute route_by_method(const HttpRequest& request);
 
 // Formats the server's own refusals: `code` is snake_case and stable, `message` is a sentence.
-using HttpErrorFormatter = std::function<HttpResponse(int status, std::string_view code, std::string_view message)>;
+using HttpErrorFormatter = std::function<HttpResponse(int status, ErrorCode code, std::string_view message)>;
 
 // Decides on a request by its head, when a part of its body is still missing. A request that is not admitted is passed
 // to the handler at once, as HttpRequest::is_head_only, and is the last one of its connection. `holder`: whose share
@@ -117,7 +117,7 @@ struct HttpAdmission {
 using HttpGatekeeper = std::function<HttpAdmission(const HttpRequest&)>;
 
 // {"title","status","code","detail"} as application/problem+json.
-HttpResponse plain_problem(int status, std::string_view code, std::string_view message);
+HttpResponse plain_problem(int status, ErrorCode code, std::string_view message);
 
 class HttpServer {
   public:

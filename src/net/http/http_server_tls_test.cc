@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/error_codes.h"
 #include "net/http/http_client.h"
 #include "net/http/http_server.h"
 #include "net/loopback_fixture.h"
@@ -493,7 +494,7 @@ TEST(HttpServerTls, a_redirect_of_the_client_stays_encrypted) {
     location = plain.url();
     const auto refused = client.request("POST", "/", {}, "body");
     ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code, "bad_redirect");
+    EXPECT_EQ(refused.error().code, "bad_redirect"_code);
     EXPECT_NE(refused.error().message.find(plain.url() + ", which is not encrypted"), std::string::npos)
         << refused.error().message;
     EXPECT_EQ(plain_requests, 0);

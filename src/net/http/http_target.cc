@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/hex.h"
 
 namespace duewheel {
@@ -43,7 +44,7 @@ Result<std::string> percent_decode(std::string_view text) {
         const int high = i + 1 < text.size() ? hex_digit_value(text[i + 1]) : -1;
         const int low = i + 2 < text.size() ? hex_digit_value(text[i + 2]) : -1;
         if (high < 0 || low < 0) {
-            return Error{"bad_request",
+            return Error{"bad_request"_code,
                          "The URL contains a '%' that is not followed by two hexadecimal digits; write a percent sign "
                          "itself as %25.",
                          ""};

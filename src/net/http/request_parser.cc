@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "net/http/http_target.h"
 
 namespace duewheel {
@@ -119,20 +120,20 @@ bool RequestParser::understand_request_line(std::string_view line) {
     const auto method_end = line.find(' ');
     const auto target_end = line.rfind(' ');
     if (method_end == std::string_view::npos || method_end == target_end) {
-        return refuse(400, "bad_request", "The request line is not \"METHOD TARGET HTTP/1.1\".");
+        return refuse(400, "bad_request"_code, "The request line is not \"METHOD TARGET HTTP/1.1\".");
     }
     request_.method = line.substr(0, method_end);
-    if (!is_method_word(request_.method)) return refuse(400, "bad_request", "The request's method is not a word.");
+    if (!is_method_word(request_.method)) return refuse(400, "bad_request"_code, "The request's method is not a word.");
     if (request_.method.size() > kMethodBytesMax) {
-        return refuse(501, "not_implemented", "The request's method is unknown.");
+        return refuse(501, "not_implemented"_code, "The request's method is unknown.");
     }
     const std::string_view version = line.substr(target_end + 1);
     if (version.size() != 8 || !version.starts_with("HTTP/") || !is_digit(version[5]) || version[6] != '.' ||
         !is_digit(version[7])) {
-        return refuse(400, "bad_request", "The request line does not end in an HTTP version.");
+        return refuse(400, "bad_request"_code, "The request line does not end in an HTTP version.");
     }
     if (version != "HTTP/1.1" && version != "HTTP/1.0") {
-        return refuse(505, "http_version", "Only HTTP/1.1 and HTTP/1.0 are supported.");
+        return refuse(505, "http_version"_code, "Only HTTP/1.1 and HTTP/1.0 are supported.");
     }
     request_.minor_version = version[7] - '0';
     return understand_target(line.substr(method_end + 1, target_end - method_end - 1));
@@ -140,12 +141,12 @@ bool RequestParser::understand_request_line(std::string_view line) {
 
 bool RequestParser::understand_target(std::string_view target) {
     if (target.size() > limits_->target_bytes_max) {
-        return refuse(414, "target_too_long",
+        return refuse(414, "target_too_long"_code,
                       "The request target is longer than " + std::to_string(limits_->target_bytes_max) + " bytes.");
     }
     const bool visible = std::all_of(target.begin(), target.end(), [](char c) { return c > ' ' && c != '#'; });
     if (!visible) {
-        return refuse(400, "bad_request", "The request target contains a character that must be percent-encoded.");
+        return refuse(400, "bad_request"_code, "The request target contains a character that must be percent-encoded.");
     }
     // A proxy's form, "http://host/path", means the same as "/path" to the host it names.
     if (target.size() > 7 && equal_ignoring_case(target.substr(0, 7), "http://")) {
@@ -154,7 +155,7 @@ bool RequestParser::understand_target(std::string_view target) {
     }
     const bool whole_server = target == "*" && request_.method == "OPTIONS";
     if (!whole_server && !target.starts_with('/')) {
-        return refuse(400, "bad_request", "The request target does not start with a slash.");
+        return refuse(400, "bad_request"_code, "The request target does not start with a slash.");
     }
     const auto lookup = std::min(target.find('?'), target.size());
     request_.target = target;
@@ -172,16 +173,16 @@ bool RequestParser::understand_fields() {
         if (equal_ignoring_case(field.name, "Host")) {
             ++hosts;
             if (field.value.find_first_of(" \t,/@?#\\") != std::string_view::npos) {
-                return refuse(400, "bad_request", "The Host field is not a host name with an optional port.");
+                return refuse(400, "bad_request"_code, "The Host field is not a host name with an optional port.");
             }
         } else if (equal_ignoring_case(field.name, "Connection")) {
             close |= list_holds(field.value, "close");
             keep_alive |= list_holds(field.value, "keep-alive");
         }
     }
-    if (hosts > 1) return refuse(400, "bad_request", "The request has more than one Host field.");
+    if (hosts > 1) return refuse(400, "bad_request"_code, "The request has more than one Host field.");
     if (hosts == 0 && request_.minor_version == 1) {
-        return refuse(400, "bad_request", "The request has no Host field.");
+        return refuse(400, "bad_request"_code, "The request has no Host field.");
     }
     request_.keep_alive = !close && (request_.minor_version == 1 || keep_alive);
     return true;
@@ -192,7 +193,7 @@ bool RequestParser::understand_expectation() {
     const auto expect = request_.header("Expect");
     if (!expect || request_.minor_version == 0) return true;
     if (!equal_ignoring_case(*expect, "100-continue")) {
-        return refuse(417, "expectation_failed", "The only supported expectation is 100-continue.");
+        return refuse(417, "expectation_failed"_code, "The only supported expectation is 100-continue.");
     }
     continue_expected_ = true;
     return true;
@@ -204,22 +205,23 @@ bool RequestParser::understand_framing() {
     for (const HttpField& field : request_.fields) {
         if (equal_ignoring_case(field.name, "Content-Length")) {
             const auto stated = parse_length(field.value);
-            if (!stated) return refuse(400, "bad_request", "The Content-Length is not a number.");
-            if (length && *length != *stated) return refuse(400, "bad_request", "Two Content-Length fields differ.");
+            if (!stated) return refuse(400, "bad_request"_code, "The Content-Length is not a number.");
+            if (length && *length != *stated)
+                return refuse(400, "bad_request"_code, "Two Content-Length fields differ.");
             length = stated;
         } else if (equal_ignoring_case(field.name, "Transfer-Encoding")) {
             ++codings;
             if (!equal_ignoring_case(field.value, "chunked")) {
-                return refuse(501, "not_implemented", "The only supported Transfer-Encoding is chunked.");
+                return refuse(501, "not_implemented"_code, "The only supported Transfer-Encoding is chunked.");
             }
         }
     }
     if (codings > 0 && length) {
-        return refuse(400, "bad_request", "The request has both a Content-Length and a Transfer-Encoding.");
+        return refuse(400, "bad_request"_code, "The request has both a Content-Length and a Transfer-Encoding.");
     }
-    if (codings > 1) return refuse(400, "bad_request", "The request has more than one Transfer-Encoding field.");
+    if (codings > 1) return refuse(400, "bad_request"_code, "The request has more than one Transfer-Encoding field.");
     if (codings > 0 && request_.minor_version == 0) {
-        return refuse(400, "bad_request", "HTTP/1.0 has no Transfer-Encoding.");
+        return refuse(400, "bad_request"_code, "HTTP/1.0 has no Transfer-Encoding.");
     }
     chunked_ = codings > 0;
     content_length_ = static_cast<std::size_t>(length.value_or(0));
@@ -228,7 +230,7 @@ bool RequestParser::understand_framing() {
     return true;
 }
 
-bool RequestParser::refuse(int status, std::string_view code, std::string message) {
+bool RequestParser::refuse(int status, ErrorCode code, std::string message) {
     refusal_ = {status, code, std::move(message)};
     return false;
 }
@@ -236,16 +238,16 @@ bool RequestParser::refuse(int status, std::string_view code, std::string messag
 RequestParser::State RequestParser::refuse_head(HeadReader::State state) {
     switch (state) {
         case HeadReader::State::start_line_too_long:
-            refuse(414, "target_too_long",
+            refuse(414, "target_too_long"_code,
                    "The request target is longer than " + std::to_string(limits_->target_bytes_max) + " bytes.");
             break;
         case HeadReader::State::fields_too_large:
-            refuse(431, "header_too_large",
+            refuse(431, "header_too_large"_code,
                    "The request's header has more than " + std::to_string(limits_->header_bytes_max) + " bytes or " +
                        std::to_string(limits_->header_count_max) + " fields.");
             break;
         default:
-            refuse(400, "bad_request", std::string(head_reader_.reason()));
+            refuse(400, "bad_request"_code, std::string(head_reader_.reason()));
             break;
     }
     return State::refused;
@@ -253,10 +255,10 @@ RequestParser::State RequestParser::refuse_head(HeadReader::State state) {
 
 RequestParser::State RequestParser::refuse_body(BodyReader::State state) {
     if (state == BodyReader::State::too_large) {
-        refuse(413, "body_too_large",
+        refuse(413, "body_too_large"_code,
                "The request's body is longer than " + std::to_string(limits_->body_bytes_max) + " bytes.");
     } else {
-        refuse(400, "bad_request",
+        refuse(400, "bad_request"_code,
                "The request's chunks are malformed: send each chunk as its size in hexadecimal digits and its bytes, "
                "and end with a chunk of size 0.");
     }

@@ -26,7 +26,7 @@ namespace duewheel {
 // Why a request is refused: the status of the response, a stable code and a sentence for the client.
 struct HttpRefusal {
     int status = 0;
-    std::string_view code;
+    ErrorCode code = ErrorCode::none;
     std::string message;
 };
 
@@ -77,7 +77,7 @@ class RequestParser {
     bool understand_fields();
     bool understand_expectation();
     bool understand_framing();
-    bool refuse(int status, std::string_view code, std::string message);
+    bool refuse(int status, ErrorCode code, std::string message);
     State refuse_head(HeadReader::State state);
     State refuse_body(BodyReader::State state);
 

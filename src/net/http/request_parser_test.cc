@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "net/http/http_target.h"
 
 namespace duewheel::request_parser_test {
@@ -352,7 +353,7 @@ TEST(HttpTarget, refuses_bad_escapes) {
     for (const std::string_view text : {"%", "%2", "a%2", "%zz", "%2x", "%%41", "%-1", "% 1"}) {
         const auto decoded = percent_decode(text);
         ASSERT_FALSE(decoded.ok()) << text;
-        EXPECT_EQ(decoded.error().code, "bad_request");
+        EXPECT_EQ(decoded.error().code, "bad_request"_code);
     }
 }
 

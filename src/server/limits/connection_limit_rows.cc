@@ -1,4 +1,5 @@
 // The limits of HTTP connections and their requests (server/limits/limit.h).
+#include "base/error_codes.h"
 #include "http_api/calls/event_streams.h"
 #include "server/limits/limit_rows.h"
 
@@ -18,18 +19,18 @@ std::span<const Limit> of_connections() {
              .use = of_http<&HttpCounters::connections_open>}),
         fixed<kEventStreamsMax>("http.event_streams_max", Unit::count,
                                 "Maximum number of open event streams. An access token may have 8 of them.",
-                                {.codes = {"stream_limit"}, .use = of_http<&HttpCounters::streams_open>}),
+                                {.codes = {"stream_limit"_code}, .use = of_http<&HttpCounters::streams_open>}),
         at<kHttp, &Http::body_bytes_max>("http.body_max", Unit::bytes, "Maximum size of a request body.",
-                                         {.min = 64 * kKiB, .max = kGiB, .codes = {"body_too_large"}}),
+                                         {.min = 64 * kKiB, .max = kGiB, .codes = {"body_too_large"_code}}),
         bound<kHttp, &Http::header_bytes_max>("http.header_max", Unit::bytes,
                                               "Maximum size of all header fields of a request, line ends included.",
-                                              {.codes = {"header_too_large"}}),
+                                              {.codes = {"header_too_large"_code}}),
         bound<kHttp, &Http::header_count_max>("http.header_fields_max", Unit::count,
                                               "Maximum number of header fields of a request.",
-                                              {.codes = {"header_too_large"}}),
+                                              {.codes = {"header_too_large"_code}}),
         bound<kHttp, &Http::target_bytes_max>("http.target_max", Unit::bytes,
                                               "Maximum size of the path and query of a request.",
-                                              {.codes = {"target_too_long"}}),
+                                              {.codes = {"target_too_long"_code}}),
         at<kHttp, &Http::unfinished_bytes_max>(
             "http.unfinished_max", Unit::bytes,
             "Maximum total size of partly received requests, over all "
@@ -37,7 +38,7 @@ std::span<const Limit> of_connections() {
             "address beyond this machine, may have half of it.",
             {.min = kMiB,
              .max = 1024 * kGiB,
-             .codes = {"overloaded"},
+             .codes = {"overloaded"_code},
              .use = of_http<&HttpCounters::unfinished_bytes>}),
         bound<kHttp, &Http::pipeline_max>("http.pipeline_max", Unit::count,
                                           "Maximum number of requests of a connection that wait for their "
@@ -62,9 +63,10 @@ std::span<const Limit> of_connections() {
         bound<kHttp, &Http::header_deadline>("http.header_timeout", Unit::milliseconds,
                                              "Maximum time from the first byte of a request to the end of its header, "
                                              "for the first one from the begin of the connection.",
-                                             {.codes = {"request_timeout"}}),
+                                             {.codes = {"request_timeout"_code}}),
         bound<kHttp, &Http::body_deadline>("http.body_timeout", Unit::milliseconds,
-                                           "Maximum time to receive a request body.", {.codes = {"request_timeout"}}),
+                                           "Maximum time to receive a request body.",
+                                           {.codes = {"request_timeout"_code}}),
         at<kHttp, &Http::idle_timeout>(
             "http.idle_timeout", Unit::milliseconds,
             "A connection that has sent a request, and has no other one, is closed after this time.",

@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "base/error_codes.h"
 #include "server/node/sharding.h"
 
 namespace duewheel {
 namespace {
 
 Error bad_setting(std::string name, const std::string& why) {
-    return {"bad_kafka_setting", "the setting " + name + " " + why, std::move(name)};
+    return {"bad_kafka_setting"_code, "the setting " + name + " " + why, std::move(name)};
 }
 
 // A pattern is a name, or the beginning of names followed by `*`.
@@ -125,26 +126,26 @@ Status check_kafka_target(const KafkaOptions& options, std::string_view name_spa
                           bool is_administrator) {
     const std::string field = "target.kafka.topic";
     if (options.bootstrap.empty()) {
-        return Error{"kafka_not_configured",
+        return Error{"kafka_not_configured"_code,
                      "the server has no Kafka brokers: name them in its setting kafka.bootstrap, and restart it",
                      "target.kafka"};
     }
     if (!is_administrator && !is_allowed(options, name_space, target.topic)) {
-        return Error{"forbidden",
+        return Error{"forbidden"_code,
                      "the administrators of the namespace `" + std::string(name_space) +
                          "` may not use this topic as a target: ask an administrator of the server to set it, or to "
                          "allow it in the setting kafka.out.topics",
                      field};
     }
     if (is_internal_kafka_topic(target.topic) || target.topic == options.errors_topic) {
-        return Error{"bad_kafka_target",
+        return Error{"bad_kafka_target"_code,
                      "`target.kafka.topic` is a topic of Kafka's or of such a server's own: use another one", field};
     }
     const auto inputs = kafka_inputs(options);
     const bool is_input =
         std::any_of(inputs.begin(), inputs.end(), [&](const auto& input) { return input.first == target.topic; });
     if (!is_input) return {};
-    return Error{"kafka_loop",
+    return Error{"kafka_loop"_code,
                  "`target.kafka.topic` is an input topic of the server (kafka.in.topics), so its messages would come "
                  "back: use another topic",
                  field};

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::kafka_options_test {
 namespace {
 
@@ -15,13 +17,13 @@ KafkaOptions with_inputs(std::vector<std::string> inputs) {
 std::string refused(const KafkaOptions& options) {
     const Status fine = check_kafka_options(options);
     if (fine) return "";
-    EXPECT_EQ(fine.error().code, "bad_kafka_setting");
+    EXPECT_EQ(fine.error().code, "bad_kafka_setting"_code);
     return fine.error().field;
 }
 
 std::string target_of_administrator(const KafkaOptions& options, const char* topic) {
     const Status fine = check_kafka_target(options, "team", {.topic = topic}, true);
-    return fine ? "" : std::string(fine.error().code);
+    return fine ? "" : std::string(name_of(fine.error().code));
 }
 
 TEST(KafkaOptions, name_input_topics_with_or_without_a_target) {
@@ -101,7 +103,7 @@ TEST(KafkaOptions, a_namespace_uses_the_topics_that_are_listed_for_it) {
     KafkaOptions options = with_inputs({});
     const auto of = [&](const char* name_space, const char* topic) {
         const Status fine = check_kafka_target(options, name_space, {.topic = topic}, false);
-        return fine ? "" : std::string(fine.error().code);
+        return fine ? "" : std::string(name_of(fine.error().code));
     };
     EXPECT_EQ(of("team", "payments"), "forbidden") << "nothing is listed";
     options.out_topics = {"team=payments.*", "team=invoices", "other=*"};

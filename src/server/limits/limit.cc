@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "calendar/duration.h"
 #include "server/limits/limit_rows.h"
 
@@ -32,8 +33,8 @@ std::string count_in_words(std::int64_t count) {
 
 std::string beyond_in_words(const Limit& limit) {
     std::string words;
-    for (const std::string_view code : limit.codes) {
-        if (!code.empty()) words.append(words.empty() ? "`" : ", `").append(code).append("`");
+    for (const ErrorCode code : limit.codes) {
+        if (code != ErrorCode::none) words.append(words.empty() ? "`" : ", `").append(name_of(code)).append("`");
     }
     if (!limit.otherwise.empty()) words.append(words.empty() ? "" : "; ").append(limit.otherwise);
     return words;

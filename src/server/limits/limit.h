@@ -36,7 +36,7 @@ struct Limit {
     std::int64_t min = 0;
     std::int64_t max = 0;
     // What a client sees beyond it: problem codes, a description, or both.
-    std::array<std::string_view, 4> codes{};
+    std::array<ErrorCode, 4> codes{};
     std::string_view otherwise{};
     std::uint64_t (*use)(const LimitLevels&) = nullptr;  // null: its use is not measured
     // Each namespace may use up to four times what is left of it (base/dynamic_threshold.h).

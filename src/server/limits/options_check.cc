@@ -4,6 +4,7 @@
 
 #include <sys/stat.h>
 
+#include "base/error_codes.h"
 #include "http_api/access/caller.h"
 #include "http_api/calls/shard_placement.h"
 #include "net/http/http_server.h"
@@ -23,7 +24,7 @@ bool is_any_address(std::string_view address) {
 Status check_data_directory(const std::string& directory) {
     struct stat about {};
     if (::stat(directory.c_str(), &about) != 0 || (about.st_mode & S_IWOTH) == 0) return {};
-    return Error{"unsafe_data_directory",
+    return Error{"unsafe_data_directory"_code,
                  "every user can change files in the data directory " + directory +
                      ": run chmod o-w on it, and check what is in it. For a directory such as /tmp, name one below it"};
 }
@@ -32,7 +33,7 @@ Status check_data_directory(const std::string& directory) {
 Status check_beanstalk(const ServerOptions& options) {
     const std::uint32_t shard = shard_of_namespace(kDefaultNamespace, options.shards.count);
     if (!options.beanstalk.listen.empty() && shard != options.shards.number) {
-        return Error{"beanstalk_elsewhere",
+        return Error{"beanstalk_elsewhere"_code,
                      "the queues of clients of beanstalkd are in the namespace default, which is in shard " +
                          std::to_string(shard) + ": remove the setting beanstalk.listen here, and set it there"};
     }
@@ -60,9 +61,9 @@ std::string lack_of_defence(const ServerOptions& options) {
 Status check_options(const ServerOptions& options, InstantMs now_ms) {
     for (const std::string& host : options.http_hosts) {
         if (parse_site(host)) continue;
-        return Error{"bad_host", "\"" + host +
-                                     "\" in the setting http.hosts is not a host name; give a name such as "
-                                     "queue.example.org or https://queue.example.org:8443, without a path"};
+        return Error{"bad_host"_code, "\"" + host +
+                                          "\" in the setting http.hosts is not a host name; give a name such as "
+                                          "queue.example.org or https://queue.example.org:8443, without a path"};
     }
     if (Status directory = check_data_directory(options.data_directory); !directory) return directory;
     if (Status webhooks = check_webhook_options(options.webhooks, options.data_directory); !webhooks) return webhooks;
@@ -72,7 +73,7 @@ Status check_options(const ServerOptions& options, InstantMs now_ms) {
     if (Status address = check_listen_address(options.http_address); !address) return address;
     if (Status fine = check_beanstalk(options); !fine) return fine;
     if (options.kafka.log.replicate && options.kafka.log.url.empty() && is_any_address(options.http_address)) {
-        return Error{"bad_kafka_setting",
+        return Error{"bad_kafka_setting"_code,
                      "the setting kafka.log.url is empty, and clients cannot be redirected to " + options.http_address +
                          ", the address that this node listens on: give its URL, such as http://node1:7420",
                      "kafka.log.url"};
@@ -80,10 +81,10 @@ Status check_options(const ServerOptions& options, InstantMs now_ms) {
     if (is_loopback(options.http_address) || options.unsafe_plain_listen || lack_of_defence(options).empty()) {
         return {};
     }
-    return Error{"unsafe_listen", options.http_address + " is not a loopback address, and the server " +
-                                      lack_of_defence(options) +
-                                      ". Listen on 127.0.0.1, add what is missing, or set unsafe_plain_listen = true "
-                                      "(--unsafe-plain-listen) in a trusted network"};
+    return Error{"unsafe_listen"_code,
+                 options.http_address + " is not a loopback address, and the server " + lack_of_defence(options) +
+                     ". Listen on 127.0.0.1, add what is missing, or set unsafe_plain_listen = true "
+                     "(--unsafe-plain-listen) in a trusted network"};
 }
 
 }  // namespace duewheel

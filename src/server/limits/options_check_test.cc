@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/error_codes.h"
 #include "http_api/calls/shard_placement.h"
 #include "shared/system_clock.h"
 #include "support/temporary_directory.h"
@@ -16,7 +17,7 @@ std::string refusal(const std::string& address, std::vector<std::string> hosts =
     options.http_hosts = std::move(hosts);
     options.unsafe_plain_listen = unsafe;
     const Status checked = check_options(options, wall_now_ms());
-    return checked ? "" : std::string(checked.error().code);
+    return checked ? "" : std::string(name_of(checked.error().code));
 }
 
 TEST(OptionsCheck, accepts_loopback_by_default_and_more_if_allowed) {
@@ -62,7 +63,7 @@ TEST(OptionsCheck, clients_of_beanstalkd_are_served_on_loopback_and_by_the_shard
         options.unsafe_plain_listen = unsafe;
         options.shards = {.number = shard, .count = 2, .urls = {"http://a:1", "http://b:1"}};
         const Status checked = check_options(options, InstantMs{0});
-        return checked ? std::string() : std::string(checked.error().code);
+        return checked ? std::string() : std::string(name_of(checked.error().code));
     };
     const std::uint32_t owner = shard_of_namespace(kDefaultNamespace, 2);
     EXPECT_EQ(code("127.0.0.1:11300", owner), "");
@@ -79,7 +80,7 @@ TEST(OptionsCheck, the_group_of_the_unix_socket_must_exist_and_have_a_socket) {
         ServerOptions options;
         options.beanstalk = {.listen = listen, .socket_group = group};
         const Status checked = check_options(options, InstantMs{0});
-        return checked ? std::string() : std::string(checked.error().code);
+        return checked ? std::string() : std::string(name_of(checked.error().code));
     };
     EXPECT_EQ(code("unix:/run/socket", "root"), "");
     EXPECT_EQ(code("unix:/run/socket", "no such group"), "bad_beanstalk_group");
@@ -95,7 +96,7 @@ TEST(OptionsCheck, a_data_directory_that_every_user_can_change_is_refused) {
          {std::pair(0700, ""), {0770, ""}, {0777, "unsafe_data_directory"}, {01777, "unsafe_data_directory"}}) {
         ASSERT_EQ(::chmod(directory.path().c_str(), static_cast<mode_t>(mode)), 0);
         const Status checked = check_options(options, wall_now_ms());
-        EXPECT_EQ(checked ? "" : std::string(checked.error().code), code) << std::oct << mode;
+        EXPECT_EQ(checked ? "" : std::string(name_of(checked.error().code)), code) << std::oct << mode;
     }
     options.data_directory = directory.at("not there yet");
     EXPECT_TRUE(check_options(options, wall_now_ms()).ok());
@@ -111,7 +112,7 @@ TEST(OptionsCheck, a_node_of_a_replicated_log_needs_a_url_to_which_clients_can_b
         options.kafka.log.url = "";
         const Status refused = check_options(options, wall_now_ms());
         ASSERT_FALSE(refused.ok()) << address;
-        EXPECT_EQ(refused.error().code, "bad_kafka_setting");
+        EXPECT_EQ(refused.error().code, "bad_kafka_setting"_code);
         EXPECT_EQ(refused.error().field, "kafka.log.url");
         options.kafka.log.url = "http://node1:7420";
         EXPECT_TRUE(check_options(options, wall_now_ms()).ok());

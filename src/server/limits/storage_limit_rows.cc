@@ -1,4 +1,5 @@
 // The limits of what is kept in memory and on disk (server/limits/limit.h).
+#include "base/error_codes.h"
 #include "server/limits/limit_rows.h"
 
 namespace duewheel::limit_rows {
@@ -7,7 +8,7 @@ std::span<const Limit> of_storage() {
     static constexpr Limit kRows[] = {
         bound<kEngine, &Engine::redrive_max>("retry.redrive_max", Unit::count,
                                              "Maximum number of dead letters that one call redrives.",
-                                             {.codes = {"bad_max"}}),
+                                             {.codes = {"bad_max"_code}}),
         bound<kEngine, &Engine::unsealed_segments_max>(
             "store.unsealed_segments_max", Unit::count,
             "Maximum number of full log segments that are not in the index yet. Beyond it puts wait.",

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "base/volume_size.h"
 #include "server/node/log_topic.h"
 #include "server/shard/store_sizes.h"
@@ -23,7 +24,7 @@ constexpr std::int64_t kNsPerMs = 1'000'000;
 
 // Everything that may succeed later without a change of this node.
 bool may_be_tried_again(const Error& error) {
-    return error.code.starts_with("kafka_") || error.code == "unknown_topic";
+    return name_of(error.code).starts_with("kafka_") || error.code == "unknown_topic"_code;
 }
 
 }  // namespace
@@ -89,7 +90,7 @@ Status LogFollower::retry(Step run) {
         }
         if (!std::exchange(is_away_, true)) {
             log_.warning("standby_waits", "The log of the other nodes cannot be read. This node tries again.",
-                         {{"code", done.error().code}, {"error", done.error().message}});
+                         {{"code", name_of(done.error().code)}, {"error", done.error().message}});
         }
         if (is_stopping_) return {};
         pause();
@@ -108,7 +109,7 @@ Status LogFollower::open() {
         log_.warning("unsafe_topic", finding.text, {{"topic", topic->name}});
     }
     if (const auto wrong = check_partitions(KafkaTopicRole::log, *topic, options_.shards.count)) {
-        return Error{"shards_changed", "topic " + topic->name + ": " + wrong->text};
+        return Error{"shards_changed"_code, "topic " + topic->name + ": " + wrong->text};
     }
     const Result<std::uint64_t> volume = volume_bytes(options_.data_directory);
     if (!volume) return volume.error();
@@ -129,7 +130,7 @@ Status LogFollower::open() {
 
 Status LogFollower::step() {
     const Result<TopicCopy::Progress> progress = copy_->follow(kPollMs);
-    if (!progress && progress.error().code == "copy_too_old") return copy_->explain(progress.error());
+    if (!progress && progress.error().code == "copy_too_old"_code) return copy_->explain(progress.error());
     if (!progress) return progress.error();
     const TopicChain& chain = copy_->chain();
     if (chain.claim() && std::exchange(owner_epoch_, chain.position().epoch) != chain.position().epoch) {
@@ -218,7 +219,7 @@ Status LogFollower::claim(std::uint64_t node) {
                            : "There is no sign of life of an owner. This node takes the log over.",
               {{"commit", copy_->local_commit()}});
     Result<TopicChain> chain = copy_->claim(node, url_, kRequestTimeoutMs);
-    if (!chain && chain.error().code == "log_fenced") {
+    if (!chain && chain.error().code == "log_fenced"_code) {
         // Another node was quicker, and this one has read its claim: it goes on following.
         alive_ns_ = now_ns_();
         is_released_ = false;

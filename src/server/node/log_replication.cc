@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "replication/position_file.h"
 #include "server/node/log_topic.h"
 #include "shared/system_clock.h"
@@ -63,7 +64,7 @@ void LogReplication::beat() {
             continue;
         }
         const Status sent = journal_->beat();
-        if (!sent && sent.error().code != "log_unavailable") return on_fatal_error_(sent.error());
+        if (!sent && sent.error().code != "log_unavailable"_code) return on_fatal_error_(sent.error());
     }
 }
 
@@ -85,7 +86,7 @@ void LogReplication::maintain_topic() {
         if (!begins) {
             log_.warning("log_topic_not_trimmed",
                          "Old records of the topic of the log cannot be deleted. The deletion is tried again.",
-                         {{"code", begins.error().code}, {"error", begins.error().message}});
+                         {{"code", name_of(begins.error().code)}, {"error", begins.error().message}});
         } else if (const std::int64_t before = first_offset_.exchange(*begins); before > 0 && before < *begins) {
             log_.info("log_topic_trimmed", "Old records of the topic of the log were deleted.",
                       {{"first_offset", *begins}});

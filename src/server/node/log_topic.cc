@@ -1,5 +1,7 @@
 #include "server/node/log_topic.h"
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 
 Result<std::vector<KafkaTopicFinding>> check_log_topic(KafkaCluster& cluster, const KafkaOptions& options,
@@ -12,7 +14,7 @@ Result<std::vector<KafkaTopicFinding>> check_log_topic(KafkaCluster& cluster, co
 Status refuse_unsafe_topic(const KafkaOptions& options, const std::vector<KafkaTopicFinding>& findings) {
     for (const KafkaTopicFinding& finding : findings) {
         if (!finding.breaks_promise) continue;
-        return Error{"unsafe_topic",
+        return Error{"unsafe_topic"_code,
                      "topic " + options.log_topic() + " may lose acknowledged messages: " + finding.text};
     }
     return {};

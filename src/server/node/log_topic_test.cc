@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "support/simulated_kafka.h"
 
 namespace duewheel {
@@ -46,7 +47,7 @@ TEST_F(LogTopicTest, a_setting_that_loses_records_is_refused_with_the_command_th
         create(setting, value);
         const Status refused = refusal();
         ASSERT_FALSE(refused.ok()) << setting;
-        EXPECT_EQ(refused.error().code, "unsafe_topic");
+        EXPECT_EQ(refused.error().code, "unsafe_topic"_code);
         EXPECT_NE(refused.error().message.find("kafka-configs --alter --entity-type topics --entity-name " +
                                                options_.log_topic() + " --add-config " + setting + "=" + wanted),
                   std::string::npos)
@@ -60,9 +61,9 @@ TEST_F(LogTopicTest, too_few_replicas_are_refused) {
 }
 
 TEST_F(LogTopicTest, a_topic_that_cannot_be_seen_is_neither_safe_nor_unsafe) {
-    EXPECT_EQ(refusal().error().code, "unknown_topic");
+    EXPECT_EQ(refusal().error().code, "unknown_topic"_code);
     kafka_.is_up = false;
-    EXPECT_EQ(refusal().error().code, "kafka_unavailable");
+    EXPECT_EQ(refusal().error().code, "kafka_unavailable"_code);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "server/node/sharding.h"
 
 namespace duewheel {
@@ -44,7 +45,7 @@ void OwnersTopic::run() {
     while (!is_stopping_) {
         const Status done = step();
         if (done) {
-            if (!std::exchange(last_error_, "").empty()) {
+            if (std::exchange(last_error_, ErrorCode::none) != ErrorCode::none) {
                 log_.info("owners_available", "The topic of the owners of shards can be used.", {{"topic", topic_}});
             }
             continue;
@@ -54,7 +55,7 @@ void OwnersTopic::run() {
                          "The topic of the owners of shards cannot be used. This node tries again, and may not know "
                          "meanwhile where requests for other nodes go. If the topic does not exist, create it with "
                          "`duewheel kafka create-topics --log`.",
-                         {{"topic", topic_}, {"code", done.error().code}, {"error", done.error().message}});
+                         {{"topic", topic_}, {"code", name_of(done.error().code)}, {"error", done.error().message}});
         }
         last_error_ = done.error().code;
         wait();

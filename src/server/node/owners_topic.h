@@ -60,7 +60,7 @@ class OwnersTopic {
     // Used by the thread only.
     std::unique_ptr<KafkaConsumer> consumer_;
     std::string written_;  // the newest URL of the own shard, by this node or as read
-    std::string last_error_;
+    ErrorCode last_error_ = ErrorCode::none;
     std::thread thread_;
 };
 

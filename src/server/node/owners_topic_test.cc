@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "support/recording_log.h"
 #include "support/simulated_kafka.h"
 
@@ -92,10 +93,10 @@ TEST(OwnersTopic, brokers_that_are_away_or_a_missing_topic_cost_nothing_but_time
     SimulatedKafka kafka;
     Node node(kafka);
     node.topic.announce(0, "http://one:1");
-    EXPECT_EQ(node.topic.step().error().code, "unknown_topic");
+    EXPECT_EQ(node.topic.step().error().code, "unknown_topic"_code);
     kafka.create_topic(kTopic);
     kafka.is_up = false;
-    EXPECT_EQ(node.topic.step().error().code, "kafka_unavailable");
+    EXPECT_EQ(node.topic.step().error().code, "kafka_unavailable"_code);
     EXPECT_EQ(node.owners.url_of(0), "http://one:1");
     kafka.is_up = true;
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(node.topic.step());

@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
 constexpr std::size_t kNodeUrlBytesMax = 2'000;
 
 Error bad_shard_setting(std::string name, const std::string& why) {
-    return {"bad_shard_setting", "the setting " + name + " " + why, std::move(name)};
+    return {"bad_shard_setting"_code, "the setting " + name + " " + why, std::move(name)};
 }
 
 }  // namespace

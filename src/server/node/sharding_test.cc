@@ -2,13 +2,15 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel::sharding_test {
 namespace {
 
 std::string field_of(const Sharding& sharding, bool is_replicated) {
     const Status checked = check_sharding(sharding, is_replicated);
     if (checked) return "";
-    EXPECT_EQ(checked.error().code, "bad_shard_setting");
+    EXPECT_EQ(checked.error().code, "bad_shard_setting"_code);
     return checked.error().field;
 }
 

@@ -10,6 +10,7 @@
 #include <boost/asio/io_context.hpp>
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "base/json_writer.h"
 #include "base/secure_random.h"
 #include "http_api/calls/shard_placement.h"
@@ -85,7 +86,7 @@ HttpResponse answer(const HttpRequest& request, const Sharding& shards, const st
                 .body = standby_metrics(shards.number, status)};
     }
     if (request.path == "/readyz") {
-        return plain_problem(503, "standby",
+        return plain_problem(503, "standby"_code,
                              "this node is a standby node" + (owner.empty() ? "" : "; the owner is " + owner));
     }
     const std::optional<CallPath> call = find_call(request);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "base/disk_guard.h"
+#include "base/error_codes.h"
 
 namespace duewheel {
 
@@ -12,14 +13,15 @@ Status check_tls_files(const TlsFiles& files, InstantMs now_ms) {
     if (files.certificate.empty() && files.key.empty() && files.client_ca.empty()) return {};
     if (files.certificate.empty()) {
         if (files.key.empty()) {
-            return Error{"bad_tls_client_ca",
+            return Error{"bad_tls_client_ca"_code,
                          "the setting tls.client_ca is set without tls.certificate and tls.key; set these too, or "
                          "remove it"};
         }
-        return Error{"bad_tls_key", "the setting tls.key is set without tls.certificate; set both for TLS, or neither"};
+        return Error{"bad_tls_key"_code,
+                     "the setting tls.key is set without tls.certificate; set both for TLS, or neither"};
     }
     if (files.key.empty()) {
-        return Error{"bad_tls_certificate",
+        return Error{"bad_tls_certificate"_code,
                      "the setting tls.certificate is set without tls.key; set both for TLS, or neither"};
     }
     if (auto loaded = TlsContext::load(files, now_ms); !loaded) return std::move(loaded).error();

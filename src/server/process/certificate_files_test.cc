@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "server/limits/options_check.h"
 #include "shared/system_clock.h"
 #include "support/certificates.h"
@@ -67,14 +68,14 @@ TEST(CertificateFiles, that_cannot_be_used_are_reported_once) {
     const auto refused = files.check(now_ms);
     ASSERT_TRUE(refused.has_value());
     ASSERT_FALSE(refused->ok());
-    EXPECT_EQ(refused->error().code, "bad_tls_key");
+    EXPECT_EQ(refused->error().code, "bad_tls_key"_code);
     EXPECT_FALSE(files.check(now_ms).has_value());
     // One that is gone is a change too.
     std::filesystem::remove(on_disk.paths().certificate);
     EXPECT_FALSE(files.check(now_ms).has_value());
     const auto gone = files.check(now_ms);
     ASSERT_TRUE(gone.has_value());
-    EXPECT_EQ(gone->error().code, "bad_tls_certificate");
+    EXPECT_EQ(gone->error().code, "bad_tls_certificate"_code);
 }
 
 TEST(CertificateFiles, must_match_or_are_refused) {
@@ -82,7 +83,7 @@ TEST(CertificateFiles, must_match_or_are_refused) {
     const TlsFiles all = on_disk.paths();
     const auto refusal = [](const TlsFiles& files) {
         const Status checked = check_tls_files(files, wall_now_ms());
-        return checked ? "" : std::string(checked.error().code) + ": " + checked.error().message;
+        return checked ? "" : std::string(name_of(checked.error().code)) + ": " + checked.error().message;
     };
     EXPECT_EQ(refusal({}), "");
     EXPECT_EQ(refusal(all), "");
@@ -97,7 +98,7 @@ TEST(CertificateFiles, must_match_or_are_refused) {
         "remove it");
     ServerOptions options;
     options.tls.key = all.key;
-    EXPECT_EQ(check_options(options, wall_now_ms()).error().code, "bad_tls_key");
+    EXPECT_EQ(check_options(options, wall_now_ms()).error().code, "bad_tls_key"_code);
 }
 
 }  // namespace

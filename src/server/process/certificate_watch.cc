@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "calendar/instant_text.h"
 
 namespace duewheel {
@@ -64,7 +65,7 @@ void CertificateWatch::take(const Result<CertificateFiles::Context>& loaded, Why
         if (why == Why::daily) return;  // it was logged when the files changed
         log_.warning("tls_reload_failed",
                      "The TLS certificate cannot be reloaded. The server continues with the one that it has.",
-                     {{"code", loaded.error().code}, {"error", loaded.error().message}});
+                     {{"code", name_of(loaded.error().code)}, {"error", loaded.error().message}});
         return;
     }
     use_(*loaded);

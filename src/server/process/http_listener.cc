@@ -10,9 +10,7 @@ Status HttpListener::open() {
     http_ = std::make_unique<HttpServer>(
         loop_, options_.http,
         [this](const HttpRequest& request, HttpReply reply) { api_->handle(request, std::move(reply)); },
-        [this](int status, std::string_view code, std::string_view message) {
-            return api_->refuse(status, code, message);
-        },
+        [this](int status, ErrorCode code, std::string_view message) { return api_->refuse(status, code, message); },
         classify);
     http_->set_clock(wall_now_ms);
     http_->set_gatekeeper([this](const HttpRequest& request) { return api_->admit(request); });

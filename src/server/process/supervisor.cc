@@ -11,12 +11,14 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
 Error unreachable(std::string_view socket, int error) {
-    return {"unreachable", "the service manager's socket " + std::string(socket) +
-                               " (NOTIFY_SOCKET) cannot be reached: " + std::generic_category().message(error)};
+    return {"unreachable"_code, "the service manager's socket " + std::string(socket) +
+                                    " (NOTIFY_SOCKET) cannot be reached: " + std::generic_category().message(error)};
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/error_codes.h"
 #include "support/temporary_directory.h"
 
 namespace duewheel::supervisor_test {
@@ -73,7 +74,7 @@ TEST(Supervisor, that_cannot_be_reached_is_an_error_and_nothing_else) {
     for (const std::string& name : {directory.path() + "/none", std::string(300, 'x')}) {
         const Status told = Supervisor(name).tell("READY=1");
         ASSERT_FALSE(told);
-        EXPECT_EQ(told.error().code, "unreachable");
+        EXPECT_EQ(told.error().code, "unreachable"_code);
     }
 }
 

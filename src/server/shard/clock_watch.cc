@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error_codes.h"
 #include "shared/system_clock.h"
 
 namespace duewheel {
@@ -94,7 +95,7 @@ void ClockWatch::save() {
     // The job may run when this has ended, but nothing that it posts does.
     saver_.run([this, &context = context_, mark = clock_.mark(machine_run_)] {
         const Status left = context.parts.save_clock_mark(mark);
-        if (!left && left.error().code != "no_space") context.on_fatal_error(left.error());
+        if (!left && left.error().code != "no_space"_code) context.on_fatal_error(left.error());
         context.loop.post([this, mark, left] {
             is_saving_ = false;
             if (left) {

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/file.h"
 #include "base/secure_random.h"
 #include "base/volume_size.h"
@@ -36,7 +37,7 @@ Status DataDirectory::open(LogReplication* replication) {
     if (replication == nullptr) {
         // A directory that cannot be read is refused when it is opened, with advice.
         Status alone = refuse_replicated_log(posix_file_system(), options_.data_directory);
-        if (!alone && alone.error().code == "log_is_replicated") return alone;
+        if (!alone && alone.error().code == "log_is_replicated"_code) return alone;
     } else {
         shard_options.replicate = [replication](LocalJournal& local) { return replication->wrap(local); };
     }
@@ -73,7 +74,7 @@ void DataDirectory::keep(const Error& error) {
                      "The place of the damage cannot be saved, so the next start does not refuse because of it.",
                      {{"error", kept.error().message}});
     }
-    if (error.code == "damaged_index") {
+    if (error.code == "damaged_index"_code) {
         const std::string index = options_.data_directory + "/index";
         if (const Status condemned = rows_.condemn(); condemned) {
             log_.warning("index_damaged",

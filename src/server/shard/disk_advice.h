@@ -3,13 +3,14 @@
 
 #include <string>
 
+#include "base/error_codes.h"
 #include "base/status.h"
 
 namespace duewheel {
 
 // The error, and for `io_error` what to do about it.
 inline Error with_disk_advice(Error error) {
-    if (error.code != "io_error") return error;
+    if (error.code != "io_error"_code) return error;
     if (error.message.ends_with('.')) error.message.pop_back();
     error.message +=
         ". Nothing that was acknowledged is lost. Look for errors of the disk in the log of the kernel (dmesg), "

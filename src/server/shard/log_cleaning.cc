@@ -4,6 +4,8 @@
 #include <cassert>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -277,7 +279,7 @@ void LogCleaning::done(Found found) {
 
 Status LogCleaning::reply(const Reply& reply) {
     if (const auto* error = std::get_if<Error>(&reply)) {
-        if (error->code != "too_busy") return *error;
+        if (error->code != "too_busy"_code) return *error;
         // The relocation was not applied: the counts show it, and the segment is scanned again.
     }
     const auto* answer = std::get_if<RelocateAnswer>(&reply);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
@@ -23,7 +25,7 @@ LogReserve::LogReserve(FileSystem& files, std::string directory, LocalJournal& j
 // `keep`: the number of spares that are left.
 Status LogReserve::run(const Step& step, std::size_t keep) {
     Status done = step();
-    if (done || done.error().code != "no_space") return done;
+    if (done || done.error().code != "no_space"_code) return done;
     const Result<bool> given = journal_.give_up_spare(keep);
     if (!given) return given.error();
     return *given ? step() : done;
@@ -48,7 +50,7 @@ Result<SpaceReading> LogReserve::see(bool spares_refused) const {
 Result<SpaceReading> LogReserve::maintain_spare_segments() {
     if (table_waits_) return see(true);
     Status filled = journal_.prepare_spares();
-    if (!filled && filled.error().code != "no_space") return std::move(filled).error();
+    if (!filled && filled.error().code != "no_space"_code) return std::move(filled).error();
     return see(!filled);
 }
 

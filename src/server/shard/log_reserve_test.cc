@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "support/sim_disk.h"
 
 namespace duewheel::log_reserve_test {
@@ -42,7 +43,7 @@ class LogReserveTest : public testing::Test {
         return [this, bytes]() -> Status {
             ++runs;
             if (*disk.free_bytes(kDirectory) >= bytes) return {};
-            return Error{"no_space", "the disk is full"};
+            return Error{"no_space"_code, "the disk is full"};
         };
     }
 
@@ -56,8 +57,8 @@ TEST_F(LogReserveTest, a_step_that_has_space_uses_no_spare) {
     EXPECT_TRUE(reserve->run_to_build_table(needs(0)).ok());
     EXPECT_EQ(runs, 1);
     EXPECT_EQ(journal->ready_spares(), 5u);
-    const Status failed = reserve->run_to_build_table([] { return Status(Error{"io_error", "broken"}); });
-    EXPECT_EQ(failed.error().code, "io_error");
+    const Status failed = reserve->run_to_build_table([] { return Status(Error{"io_error"_code, "broken"}); });
+    EXPECT_EQ(failed.error().code, "io_error"_code);
     EXPECT_EQ(journal->ready_spares(), 5u);
 }
 
@@ -66,7 +67,7 @@ TEST_F(LogReserveTest, on_a_full_disk_a_spare_is_given_up_and_the_step_runs_agai
     EXPECT_TRUE(reserve->run_to_build_table(needs(kSegmentBytes)).ok());
     EXPECT_EQ(runs, 2);
     EXPECT_EQ(journal->ready_spares(), 4u);
-    EXPECT_EQ(reserve->run_to_build_table(needs(100 * kSegmentBytes)).error().code, "no_space");
+    EXPECT_EQ(reserve->run_to_build_table(needs(100 * kSegmentBytes)).error().code, "no_space"_code);
     EXPECT_EQ(journal->ready_spares(), 3u);
 }
 

@@ -1,5 +1,6 @@
 #include "server/shard/run_record.h"
 
+#include "base/error_codes.h"
 #include "server/process/last_resort.h"
 
 namespace duewheel {
@@ -26,7 +27,7 @@ Status RunRecord::read_last() {
 Status RunRecord::begin() {
     Status begun = begin_run(posix_file_system(), directory_);
     if (begun) record_last_resort_in(this);
-    return !begun && begun.error().code == "no_space" ? Status() : begun;
+    return !begun && begun.error().code == "no_space"_code ? Status() : begun;
 }
 
 void RunRecord::log_unless_saved(const Status& saved) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "shared/system_clock.h"
 
 namespace duewheel {

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "server/node/trial_owner.h"
 #include "store/maintenance/backup.h"
 #include "support/memory_rows.h"
@@ -26,7 +27,7 @@ class ShardBackup : public testing::Test {
         EXPECT_TRUE(owner.open(rows).ok());
     }
     std::string code_of(const Result<BackupReport>& report) {
-        return report ? "done" : std::string(report.error().code);
+        return report ? "done" : std::string(name_of(report.error().code));
     }
     std::string backed_up() { return code_of(make_backup(disk, kData, kBackup)); }
     std::string restored() { return code_of(restore_backup(disk, kBackup, kRestored, owner.now, kSalt)); }
@@ -80,7 +81,7 @@ TEST_F(ShardBackup, accepts_no_lease_of_the_original) {
     EXPECT_EQ(taken[0].id, id);
     EXPECT_EQ(taken[0].lease.attempt, of_original[0].lease.attempt);
     EXPECT_EQ(taken[0].lease.incarnation, of_original[0].lease.incarnation) << "else this test shows nothing";
-    EXPECT_EQ(again.ask<Error>(AckCommand{of_original[0].lease}).code, "bad_lease_token");
+    EXPECT_EQ(again.ask<Error>(AckCommand{of_original[0].lease}).code, "bad_lease_token"_code);
     EXPECT_EQ(again.ask<LeaseEndAnswer>(AckCommand{taken[0].lease}).outcome, LeaseOutcome::done);
     again.close();
     ASSERT_TRUE(again.open(other_rows).ok());
@@ -96,7 +97,7 @@ TEST_F(ShardBackup, assigns_no_id_that_the_original_may_have_assigned) {
     const MessageId of_original = owner.put(kHour, "after");
     ASSERT_EQ(restored(), "done");
     ASSERT_NO_FATAL_FAILURE(start_restored());
-    EXPECT_EQ(again.ask<Error>(GetCommand{"default", of_original}).code, "unknown_id");
+    EXPECT_EQ(again.ask<Error>(GetCommand{"default", of_original}).code, "unknown_id"_code);
     const MessageId fresh = again.put(kHour, "fresh");
     EXPECT_GT(fresh, of_original + 1'000'000 * kShardsMax);
     EXPECT_EQ(again.put(kHour, "next"), fresh + kShardsMax);
@@ -194,14 +195,14 @@ TEST_F(ShardBackup, cannot_be_started_and_neither_can_a_partial_restore) {
     MemoryRowStorage unused;
     Status started = on_backup.open(unused);
     ASSERT_FALSE(started.ok());
-    EXPECT_EQ(started.error().code, "not_a_data_directory");
+    EXPECT_EQ(started.error().code, "not_a_data_directory"_code);
     EXPECT_NE(started.error().message.find("duewheel restore"), std::string::npos) << started.error().message;
 
     disk.fail(DiskOperation::sync_data, 3);
     EXPECT_EQ(restored(), "io_error");
     started = again.open(other_rows);
     ASSERT_FALSE(started.ok());
-    EXPECT_EQ(started.error().code, "not_a_data_directory");
+    EXPECT_EQ(started.error().code, "not_a_data_directory"_code);
     EXPECT_EQ(restored(), "not_empty");
 }
 

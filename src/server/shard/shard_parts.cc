@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "base/volume_size.h"
 #include "journal/segment_format.h"
 #include "server/shard/disk_advice.h"
@@ -28,14 +29,15 @@ Status refuse_without_log(FileSystem& files, const std::string& directory, const
     }
     const auto index = files.list(directory + "/index");
     if (!index || index->empty()) return {};
-    return Error{"damaged_log", directory + " has an index, but its log is missing: " + directory +
-                                    "/journal contains no segment. Nothing was changed. Put the files seg-* back or "
-                                    "restore a backup. To start without data, choose an empty directory"};
+    return Error{"damaged_log"_code,
+                 directory + " has an index, but its log is missing: " + directory +
+                     "/journal contains no segment. Nothing was changed. Put the files seg-* back or "
+                     "restore a backup. To start without data, choose an empty directory"};
 }
 
 // The message of the system says what happened, and not what to do.
 Error unusable(const std::string& directory, Error error) {
-    if (error.code != "in_use" && error.code != "no_space") {
+    if (error.code != "in_use"_code && error.code != "no_space"_code) {
         error.message +=
             ". The user of the server must be able to write to the data directory: choose another one with --data, "
             "or change the owner or the permissions of " +
@@ -53,7 +55,7 @@ ShardParts::ShardParts(FileSystem& files, std::string directory) : files_(files)
 Result<std::unique_ptr<ShardParts>> ShardParts::open(FileSystem& files, const std::string& directory, RowStorage& rows,
                                                      Retention& retention, const ShardOptions& options, LogSink& log) {
     Result<std::unique_ptr<ShardParts>> opened = try_to_open(files, directory, rows, retention, options, log);
-    if (opened || opened.error().code != "damaged_index") return opened;
+    if (opened || opened.error().code != "damaged_index"_code) return opened;
     log.warning("index_damaged", "The index is damaged. No data is lost: it is rebuilt from the log now.",
                 {{"error", opened.error().message}});
     if (Status condemned = rows.condemn(); !condemned) return std::move(condemned).error();
@@ -70,7 +72,7 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     parts->lock_ = *std::move(lock);
     if (Status usable = refuse_what_is_no_data_directory(files, directory); !usable) return std::move(usable).error();
     Result<std::optional<ClockMark>> mark = read_clock_mark(files, directory);
-    if (!mark && mark.error().code == "damaged_mark") {
+    if (!mark && mark.error().code == "damaged_mark"_code) {
         // It contains nothing about messages. Without it the start trusts the wall clock less.
         log.warning("clock_state_damaged",
                     "The saved clock state is damaged. Until server time and the wall clock agree, the wall clock is "
@@ -82,7 +84,7 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
     parts->clock_mark_ = mark->value_or(ClockMark());
     // It may have to be written at any time, so an error is reported now.
     const Status writable = write_mark(files, directory, parts->clock_mark_);
-    if (!writable && writable.error().code != "no_space") return unusable(directory, writable.error());
+    if (!writable && writable.error().code != "no_space"_code) return unusable(directory, writable.error());
     parts->retention_ = &retention;
     Status done = parts->open_journal(options, log);
     if (done) done = parts->open_index_of_log(rows, log);
@@ -97,7 +99,7 @@ Result<std::unique_ptr<ShardParts>> ShardParts::try_to_open(FileSystem& files, c
 
 Status ShardParts::open_journal(const ShardOptions& options, LogSink& log) {
     Result<std::optional<EndMark>> end = read_end_mark(files_, directory_);
-    if (!end && end.error().code == "damaged_mark") {
+    if (!end && end.error().code == "damaged_mark"_code) {
         log.warning(
             "log_end_unknown",
             "The record of how far the log reaches is damaged, so this start cannot tell whether the end of the "
@@ -213,7 +215,7 @@ Result<SpaceReading> ShardParts::maintain_spare_segments() {
     const bool is_new = !end_mark_ || end_mark_->end.segment != journal_->room().number;
     if (!is_idle && !is_new) return seen;
     Status saved = save_end(false);
-    if (!saved && saved.error().code != "no_space") return std::move(saved).error();
+    if (!saved && saved.error().code != "no_space"_code) return std::move(saved).error();
     return seen;
 }
 

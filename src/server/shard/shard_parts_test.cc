@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "server/node/trial_owner.h"
 #include "store/key_layout.h"
 #include "store/maintenance/data_check.h"
@@ -297,7 +298,7 @@ TEST(ShardStart, the_next_start_knows_the_saved_time) {
     trial.disk.set_capacity(0);
     const Status refused = trial.owner.parts().save_clock_mark({});
     ASSERT_FALSE(refused.ok());
-    EXPECT_EQ(refused.error().code, "no_space");
+    EXPECT_EQ(refused.error().code, "no_space"_code);
 }
 
 TEST(ShardStart, crashes_between_any_two_steps_of_compaction_lose_nothing) {
@@ -450,7 +451,7 @@ void expect_refused(bool is_cleaned, const std::function<void(SimDisk&)>& damage
         trial.owner.close();
         damage(trial.disk);
         const Error refused = trial.refusal(index_is_lost);
-        EXPECT_EQ(refused.code, "damaged_log");
+        EXPECT_EQ(refused.code, "damaged_log"_code);
         EXPECT_NE(refused.message.find(says), std::string::npos) << refused.message;
     }
 }
@@ -483,7 +484,7 @@ TEST(ShardStart, a_needed_record_in_a_missing_segment_is_refused) {
     encode_needed(value, 1);
     plant(trial.rows, needed_key(1), value);
     const Error refused = trial.refusal(false);
-    EXPECT_EQ(refused.code, "damaged_log");
+    EXPECT_EQ(refused.code, "damaged_log"_code);
     EXPECT_NE(refused.message.find("1 of its records are needed"), std::string::npos) << refused.message;
     trial.open(true);  // counted again from the log
     expect_all_there(trial.owner, trial.told);
@@ -502,9 +503,9 @@ TEST(ShardStart, rows_that_differ_from_the_log_are_refused) {
     const Sequence counted = position.totals.sequence;
     plant(trial.rows, needed_key(counted), value);
     const Error refused = trial.refusal(false);
-    EXPECT_EQ(refused.code, "damaged_log");
+    EXPECT_EQ(refused.code, "damaged_log"_code);
     EXPECT_NE(refused.message.find("77 records are counted as needed"), std::string::npos) << refused.message;
-    EXPECT_EQ(trial.refusal(false).code, "damaged_log") << "and again by the next start";
+    EXPECT_EQ(trial.refusal(false).code, "damaged_log"_code) << "and again by the next start";
     trial.open(true);
     expect_all_there(trial.owner, trial.told);
 }
@@ -524,7 +525,7 @@ class OfflineCheck : public testing::Test {
     }
     std::string_view code() const {
         const auto report = check_data_directory(posix_file_system(), directory_.path());
-        return report ? std::string_view() : report.error().code;
+        return report ? std::string_view() : name_of(report.error().code);
     }
     void remove(std::size_t which) { remove_segment(posix_file_system(), directory_.path(), which); }
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "journal/segment_format.h"
 #include "message/records/outcome_rows.h"
 #include "server/shard/queue_replay.h"
@@ -20,8 +21,9 @@ namespace duewheel {
 namespace {
 
 Error lost_records(const std::string& what) {
-    return {"damaged_log", "the messages do not match the log: " + what +
-                               ". Put missing segments back, or restore a backup; `duewheel check` reports details"};
+    return {"damaged_log"_code,
+            "the messages do not match the log: " + what +
+                ". Put missing segments back, or restore a backup; `duewheel check` reports details"};
 }
 
 }  // namespace
@@ -67,7 +69,8 @@ Status ShardRecovery::seal_long_backlog() {
     const Status sealed = reserve_.run_to_build_table([&] { return seal_missing(journal_.catalog(), index_); });
     // Acks that continued while the disk was full have left a few more than usual: they also fit into memory.
     const std::size_t few = options_.engine.unsealed_segments_max + journal_.spares_wanted() + 1;
-    const bool may_wait = !sealed && sealed.error().code == "no_space" && !begins_inside && unsealed().size() <= few;
+    const bool may_wait =
+        !sealed && sealed.error().code == "no_space"_code && !begins_inside && unsealed().size() <= few;
     return may_wait ? Status() : sealed;
 }
 
@@ -179,7 +182,7 @@ Status ShardRecovery::prove(const Totals& totals) {
     if (!difference) return difference.error();
     if (*difference) return lost_records(**difference);
     Status marked = index_.mark_proven();
-    if (!marked && marked.error().code != "no_space") return marked;
+    if (!marked && marked.error().code != "no_space"_code) return marked;
     if (!marked) {
         log_.warning(
             "index_check_not_saved",

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "server/node/trial_owner.h"
 #include "server/shard/shard_parts.h"
 #include "support/memory_rows.h"
@@ -65,7 +66,7 @@ TEST_F(ShardSpace, puts_start_no_segment_of_the_reserve_before_the_free_space_is
     ASSERT_NE(owner.reply_to(puts.back()), nullptr);
     const auto* refused = std::get_if<Error>(owner.reply_to(puts.back()));
     ASSERT_NE(refused, nullptr);
-    EXPECT_EQ(refused->code, "store_full");
+    EXPECT_EQ(refused->code, "store_full"_code);
     EXPECT_EQ(owner.parts().journal().ready_spares(), 4u);
 }
 
@@ -102,7 +103,7 @@ TEST_F(ShardSpace, without_segments_all_requests_are_answered_also_after_a_start
         EXPECT_NE(reply, nullptr) << "every request is answered";
         if (reply == nullptr) return false;
         if (const auto* error = std::get_if<Error>(reply)) {
-            EXPECT_EQ(error->code, "store_full");
+            EXPECT_EQ(error->code, "store_full"_code);
             return false;
         }
         ++cancelled;
@@ -165,7 +166,7 @@ class ShardSpaceOfEnds : public ShardSpace {
             ASSERT_NO_FATAL_FAILURE(tend());
         }
         ASSERT_TRUE(refused) << "too few messages for this test";
-        EXPECT_EQ(refused->code, "store_full");
+        EXPECT_EQ(refused->code, "store_full"_code);
         EXPECT_NE(refused->message.find("Try again in a second"), std::string::npos) << refused->message;
         EXPECT_EQ(owner.parts().log_space(), LogSpace::cleaning);
         EXPECT_GT(kCount - left.size(), 30u);
@@ -188,14 +189,14 @@ class ShardSpaceOfEnds : public ShardSpace {
     // A table that waits for space is no end of the process.
     bool step() {
         const auto went_on = owner.step();
-        EXPECT_TRUE(went_on.ok() || went_on.error().code == "no_space") << went_on.error().message;
+        EXPECT_TRUE(went_on.ok() || went_on.error().code == "no_space"_code) << went_on.error().message;
         return went_on.ok() && *went_on;
     }
     std::optional<Error> cancel(MessageId id) {
         const ReplyToken token = owner.submit(CancelCommand{"default", id});
         for (int steps = 0; owner.reply_to(token) == nullptr && steps < 100; ++steps) step();
         const Reply* reply = owner.reply_to(token);
-        if (reply == nullptr) return Error{"none", "every request is answered"};
+        if (reply == nullptr) return Error{"internal"_code, "every request is answered"};
         if (const auto* error = std::get_if<Error>(reply)) return *error;
         return std::nullopt;
     }

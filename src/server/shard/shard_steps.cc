@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "shared/system_clock.h"
 
 namespace duewheel {
@@ -32,7 +33,7 @@ void CommitStep::begin(Commit commit) {
         // again.
         bool logged = false;
         for (Status done = context_.parts.commit(commit); !done; done = context_.parts.commit(commit)) {
-            if (done.error().code != "no_space") context_.on_fatal_error(done.error());
+            if (done.error().code != "no_space"_code) context_.on_fatal_error(done.error());
             if (!std::exchange(logged, true)) {
                 context_.log.warning("commit_blocked", "The disk is full: the commit waits until there is space.",
                                      {{"error", done.error().message}});
@@ -107,7 +108,7 @@ void SealStep::begin() {
         for (;;) {
             const std::int64_t start_ns = monotonic_now_ns();
             const Result<SegmentNumber> sealed = context_.parts.seal_next();
-            if (!sealed && sealed.error().code == "no_space") {
+            if (!sealed && sealed.error().code == "no_space"_code) {
                 if (!std::exchange(wait_logged_, true)) {
                     context_.log.warning("index_update_blocked",
                                          "The disk is full: the index cannot be updated. The update is retried.",

@@ -1,6 +1,7 @@
 // Reading the files of a running shard: the log view of an export.
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "server/node/trial_owner.h"
 #include "shared/random.h"
 #include "store/log_view.h"
@@ -27,7 +28,7 @@ class ShardView : public testing::Test {
     }
     std::string code_of(const std::string& directory = kData) {
         const Result<std::unique_ptr<LogView>> opened = view(directory);
-        return opened ? "open" : std::string(opened.error().code);
+        return opened ? "open" : std::string(name_of(opened.error().code));
     }
     // One of the oldest segments but the front's, and its path.
     std::string old_segment() { return owner.parts().journal().catalog().snapshot().at(1)->path(); }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "shared/system_clock.h"
 
 namespace duewheel {
@@ -48,7 +49,7 @@ void SpaceMaintenance::take(const SpaceReading& seen) {
 void SpaceMaintenance::save_end(std::function<void()> then) {
     worker_.run([this, then = std::move(then)]() mutable {
         const Status saved = context_.parts.save_end(true);
-        if (!saved && saved.error().code != "no_space") context_.on_fatal_error(saved.error());
+        if (!saved && saved.error().code != "no_space"_code) context_.on_fatal_error(saved.error());
         context_.loop.post(std::move(then));
     });
 }

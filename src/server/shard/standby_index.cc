@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "store/index_recovery.h"
 #include "store/maintenance/index_proof.h"
 #include "store/sealer.h"
@@ -18,15 +19,15 @@ Result<bool> StandbyIndex::step(LocalJournal& journal, bool is_caught_up) {
         // A short log needs none yet.
         if (!catalog.list().front().closed) return false;
         if (Status opened = open(catalog); !opened) {
-            if (opened.error().code == "no_space") return false;
+            if (opened.error().code == "no_space"_code) return false;
             return std::move(opened).error();
         }
     }
     Result<bool> done = seal(catalog);
     if (done && !*done) done = drop(journal);
     if (done && !*done && is_caught_up && !index_->position().is_proven) done = compare(catalog);
-    if (!done && done.error().code == "no_space") return false;
-    if (!done && done.error().code == "damaged_index") static_cast<void>(rows_.condemn());
+    if (!done && done.error().code == "no_space"_code) return false;
+    if (!done && done.error().code == "damaged_index"_code) static_cast<void>(rows_.condemn());
     return done;
 }
 
@@ -34,7 +35,7 @@ Status StandbyIndex::open(const SegmentCatalog& catalog) {
     retention_.set_now(catalog.snapshot().back()->end().totals.server_time_ms);
     Result<OpenedIndex> opened = open_index(rows_, retention_, catalog);
     // The log was lost and is copied again: the index knows more than has been copied so far.
-    if (!opened && opened.error().code == "damaged_log") return start_again(opened.error().message);
+    if (!opened && opened.error().code == "damaged_log"_code) return start_again(opened.error().message);
     if (!opened) return std::move(opened).error();
     if (opened->discarded)
         log_.warning("index_rebuild", "The index does not match the log or cannot be read. It is rebuilt from the log.",
@@ -80,7 +81,7 @@ Result<bool> StandbyIndex::compare(const SegmentCatalog& catalog) {
         find_difference(*index_, RecentTier(), *settings, index_->position().totals, first_sequences);
     if (!difference) return difference.error();
     if (*difference) {
-        if (was_started_again_) return Error{"damaged_log", "the messages do not match the log: " + **difference};
+        if (was_started_again_) return Error{"damaged_log"_code, "the messages do not match the log: " + **difference};
         if (Status started = start_again(**difference); !started) return std::move(started).error();
         return true;
     }

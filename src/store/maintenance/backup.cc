@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/error_codes.h"
 #include "store/log_end.h"
 
 namespace duewheel {
@@ -10,16 +11,16 @@ namespace {
 Status make_empty(FileSystem& files, const std::string& directory) {
     const Result<std::vector<std::string>> names = files.list(directory);
     if (names && !names->empty()) {
-        return Error{"not_empty", directory + " is not empty; choose a directory that does not exist"};
+        return Error{"not_empty"_code, directory + " is not empty; choose a directory that does not exist"};
     }
-    if (!names && names.error().code != "not_found") return names.error();
+    if (!names && names.error().code != "not_found"_code) return names.error();
     return files.make_directories(directory + "/journal");
 }
 
 // A server on the copy must not trust a clock that the server on the original did not trust.
 Status copy_clock_mark(FileSystem& files, const std::string& from, const std::string& to, bool& doubted) {
     Result<std::optional<ClockMark>> mark = read_clock_mark(files, from);
-    if (!mark && mark.error().code == "damaged_mark") mark = std::optional(ClockMark{.doubted = true});
+    if (!mark && mark.error().code == "damaged_mark"_code) mark = std::optional(ClockMark{.doubted = true});
     if (!mark) return mark.error();
     doubted = *mark && (*mark)->doubted;
     return *mark ? write_mark(files, to, **mark) : Status();
@@ -73,10 +74,10 @@ Result<BackupReport> make_backup(FileSystem& files, const std::string& data, con
 Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup, const std::string& data, DueMs now_ms,
                                     const std::array<std::byte, 16>& salt, const CopyProgress& progress) {
     const Result<std::optional<BackupMark>> mark = read_backup_mark(files, backup);
-    if (!mark && mark.error().code != "not_found") return mark.error();
+    if (!mark && mark.error().code != "not_found"_code) return mark.error();
     if (!mark || !*mark) {
-        return Error{"not_a_backup", backup + " is not a complete backup: the file `" + kBackupMark +
-                                         "`, which `duewheel backup` writes last, is missing"};
+        return Error{"not_a_backup"_code, backup + " is not a complete backup: the file `" + kBackupMark +
+                                              "`, which `duewheel backup` writes last, is missing"};
     }
     const Result<std::optional<RestoredMark>> before = read_restored_mark(files, backup);
     if (!before) return before.error();
@@ -85,10 +86,10 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
     const Result<LogCopy> copy = copy_log(files, backup + "/journal", data + "/journal", progress);
     if (!copy) return as_of_backup(copy.error(), backup, data);
     if (copy->totals.sequence != (*mark)->sequence || copy->totals.live_count != (*mark)->pending) {
-        const Error error{"damaged_log", "the log in " + backup + " ends at record " +
-                                             std::to_string(copy->totals.sequence) +
-                                             ", but the backup was made up to " + std::to_string((*mark)->sequence) +
-                                             ": files were changed or are missing"};
+        const Error error{"damaged_log"_code,
+                          "the log in " + backup + " ends at record " + std::to_string(copy->totals.sequence) +
+                              ", but the backup was made up to " + std::to_string((*mark)->sequence) +
+                              ": files were changed or are missing"};
         return as_of_backup(error, backup, data);
     }
     BackupReport report;

@@ -1,5 +1,6 @@
 #include "store/maintenance/data_check.h"
 
+#include "base/error_codes.h"
 #include "store/index.h"
 #include "store/key_layout.h"
 #include "store/log_end.h"
@@ -44,13 +45,13 @@ Status check_recorded_end(FileSystem& files, const std::string& directory, DataR
     if (!*backup) return {};
     report.has_recorded_end = (*backup)->sequence == report.sequence;
     if (report.has_recorded_end) return {};
-    return Error{"damaged_log", "the log in " + directory + " ends with record " + std::to_string(report.sequence) +
-                                    ", but the backup was made up to " + std::to_string((*backup)->sequence) +
-                                    ": files were changed or are missing"};
+    return Error{"damaged_log"_code, "the log in " + directory + " ends with record " +
+                                         std::to_string(report.sequence) + ", but the backup was made up to " +
+                                         std::to_string((*backup)->sequence) + ": files were changed or are missing"};
 }
 
 Error damaged_index(const std::string& what) {
-    return {"damaged_index",
+    return {"damaged_index"_code,
             what + ". The log is undamaged: remove the directory `index`, and the next start rebuilds it"};
 }
 
@@ -59,8 +60,8 @@ Status check_index(const Index& index, const FoundLog& log, DataReport& report) 
     report.index_sequence = position.totals.sequence;
     report.index_messages = position.totals.live_count;
     if (position.totals.sequence > report.sequence) {
-        return Error{"damaged_log", "the index contains record " + std::to_string(position.totals.sequence) +
-                                        ", but the log ends at " + std::to_string(report.sequence)};
+        return Error{"damaged_log"_code, "the index contains record " + std::to_string(position.totals.sequence) +
+                                             ", but the log ends at " + std::to_string(report.sequence)};
     }
     // An index that was started inside the log and has not reached its end contains only a part of the messages.
     report.index_is_complete = position.is_proven || position.first_segment <= 1;

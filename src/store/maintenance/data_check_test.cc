@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "journal/local_journal.h"
 #include "store/index_recovery.h"
 #include "store/key_layout.h"
@@ -71,7 +72,7 @@ class DataCheck : public testing::Test {
     std::string at(const std::string& name) const { return directory_.at(name); }
     std::string code() const {
         const Result<DataReport> report = check_data_directory(posix_file_system(), directory_.path());
-        return report ? "whole" : std::string(report.error().code);
+        return report ? "whole" : std::string(name_of(report.error().code));
     }
     void plant(const std::string& key, const std::optional<std::string>& value) {
         Retention retention;
@@ -168,7 +169,7 @@ TEST_F(DataCheck, a_torn_end_is_reported_and_is_not_damage) {
 }
 
 TEST_F(DataCheck, a_directory_in_use_or_of_something_else_is_refused) {
-    EXPECT_EQ(check_data_directory(posix_file_system(), at("nowhere")).error().code, "not_found");
+    EXPECT_EQ(check_data_directory(posix_file_system(), at("nowhere")).error().code, "not_found"_code);
     const auto lock = posix_file_system().lock(directory_.path());
     EXPECT_EQ(code(), "in_use");
 }

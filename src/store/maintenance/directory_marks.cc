@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "base/hex.h"
 #include "journal/segment.h"
 #include "message/server_time.h"
@@ -23,7 +24,7 @@ Status write(FileSystem& files, const std::string& directory, const std::string&
     for (const auto& [key, value] : lines) text += key + " " + value + "\n";
     text += "checksum " + std::to_string(area_hash(text)) + "\n";
     const std::string partial = directory + "/" + name + ".partial";
-    if (Status removed = files.remove(partial); !removed && removed.error().code != "not_found") return removed;
+    if (Status removed = files.remove(partial); !removed && removed.error().code != "not_found"_code) return removed;
     Result<std::unique_ptr<File>> file = files.open(partial, OpenMode::create);
     if (!file) return std::move(file).error();
     Status done = (*file)->write_at(0, std::as_bytes(std::span(text)));
@@ -38,12 +39,12 @@ Error damaged_mark(const std::string& path) {
     const char* advice = "Restore the directory again from a complete backup";
     if (is(kClockMark)) advice = "The next start replaces it, and does not trust the wall clock at first";
     if (is(kEndMark)) advice = "The next start replaces it, and cannot tell whether the end of the log is missing";
-    return {"damaged_mark", path + " is damaged. " + advice};
+    return {"damaged_mark"_code, path + " is damaged. " + advice};
 }
 
 Result<std::optional<Values>> read(FileSystem& files, const std::string& path) {
     Result<std::unique_ptr<File>> file = files.open(path, OpenMode::read);
-    if (!file && file.error().code == "not_found") return std::optional<Values>();
+    if (!file && file.error().code == "not_found"_code) return std::optional<Values>();
     if (!file) return std::move(file).error();
     const Result<std::uint64_t> size = (*file)->size();
     if (!size) return size.error();
@@ -176,7 +177,7 @@ Result<std::optional<EndMark>> read_end_mark(FileSystem& files, const std::strin
 
 Status remove_mark(FileSystem& files, const std::string& directory, const char* name) {
     Status removed = files.remove(directory + "/" + name);
-    if (!removed && removed.error().code == "not_found") return {};
+    if (!removed && removed.error().code == "not_found"_code) return {};
     return removed ? files.sync_directory(directory) : removed;
 }
 
@@ -221,26 +222,28 @@ Status refuse_unfinished_restore(const FileSystem& files, const std::string& dir
     const Result<bool> found = is_there(files, directory, kRestoringMark);
     if (!found) return found.error();
     if (!*found) return {};
-    return Error{"not_a_data_directory", "the restore into " + directory +
-                                             " was interrupted. Remove the directory and restore again. Nothing was "
-                                             "changed"};
+    return Error{"not_a_data_directory"_code,
+                 "the restore into " + directory +
+                     " was interrupted. Remove the directory and restore again. Nothing was "
+                     "changed"};
 }
 
 Status refuse_what_is_no_data_directory(const FileSystem& files, const std::string& directory) {
     const Result<bool> is_backup = is_there(files, directory, kBackupMark);
     if (!is_backup) return is_backup.error();
     if (*is_backup) {
-        return Error{"not_a_data_directory", directory + " is a backup. Restore it with `duewheel restore " +
-                                                 directory + " DIR`, and start the server on DIR. Nothing was changed"};
+        return Error{"not_a_data_directory"_code, directory + " is a backup. Restore it with `duewheel restore " +
+                                                      directory +
+                                                      " DIR`, and start the server on DIR. Nothing was changed"};
     }
     return refuse_unfinished_restore(files, directory);
 }
 
 Status refuse_replicated_log(const FileSystem& files, const std::string& directory) {
     const Result<bool> found = is_there(files, directory, "topic");
-    if (!found) return found.error().code == "not_found" ? Status() : Status(found.error());
+    if (!found) return found.error().code == "not_found"_code ? Status() : Status(found.error());
     if (!*found) return {};
-    return Error{"log_is_replicated",
+    return Error{"log_is_replicated"_code,
                  directory +
                      " belongs to a node of a replicated log, and what is written to it alone is missing on the other "
                      "nodes. Set kafka.log.replicate. To go on without them, stop all nodes and remove the file " +

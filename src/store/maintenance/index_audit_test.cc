@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error_codes.h"
 #include "store/history_fixture.h"
 #include "store/index_recovery.h"
 #include "store/key_layout.h"
@@ -171,7 +172,7 @@ TEST_F(IndexAudit, a_key_that_says_ended_of_a_message_that_has_not_is_found) {
 
 TEST_F(IndexAudit, rows_of_meta_that_cannot_be_read_are_an_error) {
     plant(needed_key(1), "x");
-    EXPECT_EQ(find_disagreement(*index_).error().code, "damaged_index");
+    EXPECT_EQ(find_disagreement(*index_).error().code, "damaged_index"_code);
 }
 
 TEST_F(IndexAudit, holds_for_any_history) {

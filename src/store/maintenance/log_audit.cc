@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <string>
 
+#include "base/error_codes.h"
+
 namespace duewheel {
 namespace {
 
 Error not_true(Sequence sequence, const std::string& what) {
-    return {"damaged_log", "record " + std::to_string(sequence) + " of the log " + what +
-                               ": records are lost or damaged. Run `duewheel check`, and restore a backup"};
+    return {"damaged_log"_code, "record " + std::to_string(sequence) + " of the log " + what +
+                                    ": records are lost or damaged. Run `duewheel check`, and restore a backup"};
 }
 
 }  // namespace
@@ -54,10 +56,10 @@ Status LogAudit::close(const CommitInLog& commit) {
     const bool agree = totals_.digest == commit.totals.digest && totals_.live_count == commit.totals.live_count &&
                        totals_.needed_bytes == commit.totals.needed_bytes;
     if (agree) return {};
-    return Error{"damaged_log", "commit " + std::to_string(commit.totals.commit) + " of segment " +
-                                    std::to_string(commit.segment_number) + " at offset " +
-                                    std::to_string(commit.offset) +
-                                    " does not match its footer. Run `duewheel check`, and restore a backup"};
+    return Error{"damaged_log"_code, "commit " + std::to_string(commit.totals.commit) + " of segment " +
+                                         std::to_string(commit.segment_number) + " at offset " +
+                                         std::to_string(commit.offset) +
+                                         " does not match its footer. Run `duewheel check`, and restore a backup"};
 }
 
 Status LogAudit::check_front(Sequence front) const {
@@ -65,8 +67,8 @@ Status LogAudit::check_front(Sequence front) const {
     const std::string released =
         relocated_up_to_ == 0 ? "no segment was ever released"
                               : "only what is before record " + std::to_string(relocated_up_to_) + " was released";
-    return Error{"damaged_log", "the log begins with record " + std::to_string(front) + ", but " + released +
-                                    ": segments are missing. Put them back, or restore a backup"};
+    return Error{"damaged_log"_code, "the log begins with record " + std::to_string(front) + ", but " + released +
+                                         ": segments are missing. Put them back, or restore a backup"};
 }
 
 }  // namespace duewheel

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "base/error_codes.h"
 #include "store/maintenance/directory_marks.h"
 
 namespace duewheel {
@@ -40,7 +41,7 @@ Status record_stop(FileSystem& files, const std::string& directory) {
 
 Status record_fatal_error(FileSystem& files, const std::string& directory) {
     Status renamed = files.rename(directory + "/" + kRunningMark, directory + "/" + kFailedMark);
-    if (!renamed && renamed.error().code == "not_found") return {};
+    if (!renamed && renamed.error().code == "not_found"_code) return {};
     return renamed ? files.sync_directory(directory) : renamed;
 }
 

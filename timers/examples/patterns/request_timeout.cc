@@ -22,7 +22,8 @@ int main() {
     PendingRequests<std::string> calls(service);
     const auto tell = [](int call) {
         return [call](Result<std::string> answer) {
-            const std::string said = answer ? "the answer is " + *answer : std::string(answer.error().code);
+            const std::string said =
+                answer ? "the answer is " + *answer : std::string(library_name_of(answer.error().code));
             std::printf("call %d: %s\n", call, said.c_str());
         };
     };

@@ -215,7 +215,7 @@ template <std::movable T>
 Status DelayQueue<T>::put_at(T value, TimerInstant due) {
     const std::lock_guard lock(mutex_);
     if (is_closed_)
-        return Error{"queue_closed", "The delay queue is closed. Put before it is closed, or into another."};
+        return Error{ErrorCode::queue_closed, "The delay queue is closed. Put before it is closed, or into another."};
     if (free_.empty()) {
         slots_.emplace_back();
         free_.push_back(static_cast<Slot>(slots_.size() - 1));

@@ -74,8 +74,8 @@ class PendingRequests {
     bool complete(Id id, Answer answer) { return end(id, Result<Answer>(std::move(answer))); }
     bool fail(Id id, Error error) { return end(id, Result<Answer>(std::move(error))); }
     bool cancel(Id id) {
-        return fail(
-            id, Error{"request_cancelled", "The caller has cancelled the request. Start it again if it is needed."});
+        return fail(id, Error{ErrorCode::request_cancelled,
+                              "The caller has cancelled the request. Start it again if it is needed."});
     }
 
     // Fails all that are pending, and refuses further ones. Returns how many.
@@ -116,7 +116,8 @@ Result<typename PendingRequests<Answer>::Request> PendingRequests<Answer>::start
         throw std::invalid_argument("PendingRequests: the callback is empty. Give start() a callback.");
     }
     const std::lock_guard lock(mutex_);
-    if (is_stopped_) return Error{"request_stopped", "The table of requests is stopped. Start them before it is."};
+    if (is_stopped_)
+        return Error{ErrorCode::request_stopped, "The table of requests is stopped. Start them before it is."};
     const Id id = last_id_ + 1;
     // Due at once, it still waits for the lock, and finds the entry.
     Result<Timeout> timeout = service_.schedule_after(patience, [this, id] { expire(id); });
@@ -186,11 +187,12 @@ template <class Answer>
 Error PendingRequests<Answer>::late(const Entry& entry) {
     const auto ms = std::chrono::duration_cast<std::chrono::milliseconds>(entry.patience).count();
     if (entry.is_sent) {
-        return Error{"request_timeout", "No answer within " + std::to_string(ms) +
-                                            " ms after the request was sent. Look at the server, or wait longer."};
+        return Error{ErrorCode::request_timeout,
+                     "No answer within " + std::to_string(ms) +
+                         " ms after the request was sent. Look at the server, or wait longer."};
     }
-    return Error{"request_timeout", "The request was not even sent within " + std::to_string(ms) +
-                                        " ms. Look at the connection, or at what is queued before it."};
+    return Error{ErrorCode::request_timeout, "The request was not even sent within " + std::to_string(ms) +
+                                                 " ms. Look at the connection, or at what is queued before it."};
 }
 
 template <class Answer>
@@ -207,7 +209,8 @@ std::size_t PendingRequests<Answer>::stop() {
     for (const Id id : ids) {
         Entry& entry = left.find(id)->second;
         entry.timeout.cancel_and_wait();
-        tell(entry, Error{"request_stopped", "The client was stopped before the answer came. Start it again."});
+        tell(entry,
+             Error{ErrorCode::request_stopped, "The client was stopped before the answer came. Start it again."});
     }
     return ids.size();
 }

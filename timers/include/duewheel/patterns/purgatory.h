@@ -202,7 +202,7 @@ Result<bool> Purgatory<Key, Hash>::try_complete_else_watch(std::vector<Key> keys
     {
         const std::lock_guard lock(mutex_);
         if (is_stopped_) {
-            return Error{"purgatory_stopped", "The purgatory is stopped. Watch operations before it is."};
+            return Error{ErrorCode::purgatory_stopped, "The purgatory is stopped. Watch operations before it is."};
         }
         Result<Timeout> timeout = service_.schedule_after(patience, [this, weak = std::weak_ptr(operation)] {
             if (const Shared late = weak.lock()) end(late, Completion::expired);
