@@ -1,5 +1,5 @@
-// What the command line reports on standard error: an error of its own, or the problem document of a server. The code of
-// a problem is a text, because a server of another version may send a code that this one does not have.
+// What the command line reports on standard error: an error of its own, or the problem document of a server. The code
+// of a problem is a text, because a server of another version may send a code that this one does not have.
 #pragma once
 
 #include <string>

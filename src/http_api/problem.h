@@ -15,7 +15,8 @@ constexpr bool has_retry_after(int status) {
     return status == 429 || status == 503 || status == 507;
 }
 
-// The members of a problem document; those of `internal` if the code is not one for clients: "type", "title", "status", "code", "detail", "field".
+// The members of a problem document; those of `internal` if the code is not one for clients: "type", "title", "status",
+// "code", "detail", "field".
 void write_problem(JsonWriter& json, const Error& error);
 // As application/problem+json. `more` adds members to those of write_problem().
 HttpResponse problem(const Error& error, const std::function<void(JsonWriter&)>& more = {});

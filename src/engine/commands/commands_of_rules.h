@@ -92,11 +92,11 @@ struct ScheduleAnswer : Content {
     std::string name_space{kDefaultNamespace};
     std::string name;
     ScheduleState state;
-    bool created = false;         // by this command
-    bool invalid_zone = false;    // its zone is not in the zone data
+    bool created = false;                    // by this command
+    bool invalid_zone = false;               // its zone is not in the zone data
     ErrorCode blocked_by = ErrorCode::none;  // why its next run cannot be created; none: it can
-    std::string zone_data;        // version of the time zone data of the next times
-    std::optional<bool> removed;  // reply to a remove: whether it existed
+    std::string zone_data;                   // version of the time zone data of the next times
+    std::optional<bool> removed;             // reply to a remove: whether it existed
     bool has_content = false;
 };
 
@@ -160,9 +160,9 @@ struct WatchdogAnswer : Content {
     std::string name;
     WatchdogState state;
     ErrorCode blocked_by = ErrorCode::none;  // why its message cannot be created; none: it can
-    bool created = false;         // by this command
-    std::optional<bool> late;     // of a put that fed it: as of a feed
-    std::optional<bool> removed;  // reply to a remove: whether it existed
+    bool created = false;                    // by this command
+    std::optional<bool> late;                // of a put that fed it: as of a feed
+    std::optional<bool> removed;             // reply to a remove: whether it existed
     bool has_content = false;
 };
 

@@ -38,7 +38,7 @@ struct NamedRule {
     std::uint64_t term = 0;                                    // of its newest record: its part of the digest
     TimerHandle timer;
     std::uint32_t record_bytes = 0;
-    bool is_due = false;          // waits to create a message
+    bool is_due = false;                     // waits to create a message
     ErrorCode blocked_by = ErrorCode::none;  // why its message could not be created at the last try
 
     const std::string& name_space() const { return key->first; }

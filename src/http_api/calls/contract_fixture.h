@@ -130,8 +130,7 @@ inline void expect_in_contract(const std::string& method, const std::string& tar
     EXPECT_TRUE(response.at("content").as_object().contains(type.substr(0, type.find(';'))))
         << "the contract lacks the media type " << type << " of status " << status;
     if (!problem_code.empty()) {
-        EXPECT_TRUE(codes_of(response).contains(problem_code))
-            << "the contract lacks the code " << problem_code;
+        EXPECT_TRUE(codes_of(response).contains(problem_code)) << "the contract lacks the code " << problem_code;
     }
 }
 

@@ -5,8 +5,8 @@
 //     DIR/failed      the last run ended with a fatal error
 //
 // A stop removes DIR/running, and a fatal error renames it: neither needs space on the disk. What ends a process
-// without a word leaves it: kill -9, also by the kernel for a lack of memory, a power cut, a disk that fails entirely. A directory of an
-// earlier version has neither file, as if its last run was stopped.
+// without a word leaves it: kill -9, also by the kernel for a lack of memory, a power cut, a disk that fails entirely.
+// A directory of an earlier version has neither file, as if its last run was stopped.
 #pragma once
 
 #include <cstdint>
