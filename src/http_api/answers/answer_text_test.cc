@@ -333,7 +333,7 @@ TEST(AnswerText, has_a_row_for_each_member_of_a_message) {
     state.order_key = state.key = "k";
     state.next_occurrence = 4;
     state.retry.emplace();
-    shown.blocked_by = "queue_full";
+    shown.blocked_by = "queue_full"_code;
     shown.repeat.emplace();
     shown.expires_in_ms = 5;
     shown.put_ms = shown.row.ended_ms = kDue;
