@@ -78,14 +78,19 @@ consteval bool has_each_subject_one_owner() {
            has_each_one_owner<RuleRecord, Parts...>(kRuleSubjects);
 }
 
+// A command on a subject is for the part that owns it.
+template <class Part, class Command>
+bool is_for(const Command& command) {
+    if constexpr (HasSubject<Command>) return owns<Part>(command.subject);
+    return true;
+}
+
 template <class Command, class... Parts>
 Verdict decide_in(PendingCommand& pending, Command& command, Parts&... parts) {
     Verdict verdict = Verdict::settled;
     const auto decide = [&]<class Part>(Part& part) {
-        if constexpr (Decides<Part, Command> && HasSubject<Command>) {
-            if (owns<Part>(command.subject)) verdict = part.decide(pending, command);
-        } else if constexpr (Decides<Part, Command>) {
-            verdict = part.decide(pending, command);
+        if constexpr (Decides<Part, Command>) {
+            if (is_for<Part>(command)) verdict = part.decide(pending, command);
         }
     };
     (decide(parts), ...);
