@@ -72,7 +72,8 @@ class AuditedServer {
     explicit AuditedServer(HttpApiOptions options = {}) : server(with_audit(std::move(options))) {
         audit.loop = &server.server().loop();
     }
-    std::string ask(const Call& call, Reply reply = Error{"too_busy"_code, "the test says so"}) {
+    static constexpr ErrorCode kRefused = "too_busy"_code;  // clang 14 refuses it in a default argument
+    std::string ask(const Call& call, Reply reply = Error{kRefused, "the test says so"}) {
         audit.recorded.clear();
         audit.refused.clear();
         return server.ask(call, std::move(reply));
