@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/status.h"
 #include "net/http/http_body.h"
 #include "net/http/http_head.h"
 #include "net/http/http_limits.h"
