@@ -96,7 +96,7 @@ test('a refusal by a busy server does not replace the page, and what is typed st
 })
 
 test('a lost connection is shown, and the page goes on with a restarted server', () =>
-  withPage(daemon, '', { expected: [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /ERR_INCOMPLETE_CHUNKED/] }, async (page) => {
+  withPage(daemon, '', { expected: [/ERR_CONNECTION_REFUSED/, /ERR_CONNECTION_RESET/, /ERR_EMPTY_RESPONSE/, /ERR_INCOMPLETE_CHUNKED/, /ERR_SOCKET_NOT_CONNECTED/] }, async (page) => {
     await daemon.stop('SIGKILL')
     const banner = page.getByRole('alert').filter({ hasText: 'The connection to the server is lost' })
     await banner.waitFor()
