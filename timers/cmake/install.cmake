@@ -32,5 +32,5 @@ if(Cctz_FOUND)
 endif()
 
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/duewheelConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${PROJECT_SOURCE_DIR}/timers/cmake/duewheelConfig.cmake ${PROJECT_SOURCE_DIR}/timers/cmake/FindCctz.cmake
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/duewheelConfig.cmake ${PROJECT_SOURCE_DIR}/cmake/FindCctz.cmake
   ${PROJECT_BINARY_DIR}/duewheelConfigVersion.cmake DESTINATION ${package} COMPONENT timers)
