@@ -53,7 +53,7 @@ int run() {
                 reply.answer({.content_type = "text/plain", .body = ""});
             }
         },
-        [](int status, std::string_view, std::string_view message) {
+        [](int status, ErrorCode, std::string_view message) {
             return HttpResponse{.status = status, .content_type = "text/plain", .body = std::string(message)};
         },
         route_by_method);
