@@ -144,7 +144,7 @@ class Packages(unittest.TestCase):
             if not path.endswith("/"):
                 self.assertRegex(path, known)
         headers = {path.removeprefix("/usr/include/") for path in self.listing(self.library) if path.endswith(".h")}
-        self.assertEqual(headers, {str(path.relative_to(ROOT / "include")) for path in (ROOT / "include").rglob("*.h")})
+        self.assertEqual(headers, {str(path.relative_to(ROOT / "timers/include")) for path in (ROOT / "timers/include").rglob("*.h")})
 
     def test_name_what_they_need(self):
         depends = run("dpkg-deb", "-f", self.server, "Depends")
@@ -197,7 +197,7 @@ class Packages(unittest.TestCase):
 
     def test_a_project_finds_the_library(self):
         outside = self.folder / "outside"
-        shutil.copytree(ROOT / "tests/install/outside", outside)
+        shutil.copytree(ROOT / "timers/tests/outside", outside)
         (outside / "headers").mkdir()
         (outside / "headers/main.cc").write_text("int main() {}\n")
         run("cmake", "-S", outside, "-B", outside / "build", "-G", "Ninja",
