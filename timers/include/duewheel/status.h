@@ -14,8 +14,8 @@
 //     assert(*half(8) == 4);
 //     const Result<int> refused = half(7);
 //     if (!refused) assert(refused.error().code == kBadNumber);
-//     const Result<CronRule> rule = CronRule::parse("at noon");
-//     if (!rule) assert(rule.error().code == ErrorCode::bad_cron);
+//     const Status full = Error{ErrorCode::timers_full, "There are as many timers as allowed. Cancel some first."};
+//     assert(!full && full.error().code != kBadNumber);
 #pragma once
 
 #include <cassert>
