@@ -341,7 +341,10 @@ TEST_F(KafkaClientTrial, says_that_a_topic_to_read_is_missing) {
 
 TEST_F(KafkaClientTrial, creates_topics_with_settings_and_shows_them) {
     const std::string name = topic("t", 3, {{"retention.ms", "-1"}, {"cleanup.policy", "compact"}});
-    const auto found = client().look_at(name, kTimeoutMs);
+    // A broker may show a topic only a moment after it has said that it is created.
+    const std::int64_t until_ms = now_ms() + kTimeoutMs;
+    auto found = client().look_at(name, kTimeoutMs);
+    while (code(found) == "unknown_topic" && now_ms() < until_ms) found = client().look_at(name, kTimeoutMs);
     ASSERT_EQ(code(found), "");
     EXPECT_EQ(found->partitions, 3);
     EXPECT_EQ(found->replicas, 1);
