@@ -358,7 +358,9 @@ class CronWords {
 
     // `article` comes before a single weekday that has no "the".
     Texts weekdays(std::string_view article = "") const {
-        const auto name_of = [this](unsigned day) { return std::string((zh_ ? kWeekdaysZh : kWeekdays)[day % 7]); };
+        const auto name_of = [this](unsigned day) {
+            return std::string(zh_ ? kWeekdaysZh[day % 7] : kWeekdays[day % 7]);
+        };
         Texts texts;
         for (const Run run : weekday_runs()) {
             for (const std::string& text : ranges({run}, name_of)) {
