@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 # Which module may include which; a path names the one header of that module that is open to the row. Each module may
 # include itself. A folder of a module with a row of its own is no part of that module: a row names `kafka/client`, and not
-# `kafka`. `include` stands for the public headers in timers/include/duewheel: the modules they are the face of, and
-# whoever may include wheel, may include them; they may include only each other, because nothing else is installed beside
-# them. Base is the face of nothing, but what an operation that may fail returns is theirs and everybody's. Whoever may
-# include calendar may include its public face too. The rows down to `include` are the timer library, in timers/.
+# `kafka`. `include` stands for the public headers in timers/include/duewheel. They may include only each other, because
+# nothing else is installed beside them. A module that may include wheel names `include` in its row too; base includes only
+# the public header of results; a module that may include calendar may include the calendar's public headers. The rows down
+# to `include` are the timer library, in timers/.
 CALENDAR = ["calendar", *(f"duewheel/{name}.h" for name in (
     "cron_rule", "cron_schedule", "exclusion_calendar", "instant", "jitter", "repeating_interval", "zone"))]
 LAYERS = {

@@ -189,7 +189,7 @@ TEST(PosixFile, lock_held_here_is_in_use_for_a_child_until_it_is_released) {
     auto lock = posix_file_system().lock(folder.path());
     ASSERT_TRUE(lock.ok());
     EXPECT_EQ(exit_of_child(try_lock), 1);
-    lock = Error{"io_error"_code, "let go", {}};
+    lock = Error{"io_error"_code, "released", {}};
     EXPECT_EQ(exit_of_child(try_lock), 0);
 }
 

@@ -1,6 +1,6 @@
 // Settings of queues and namespaces: set, patch, remove; pause, purge and discard are settings too.
 //
-// Settings are `conf` records (message/queue_settings.h), applied when they are durable and before they are answered;
+// Settings are `conf` records (resource/queue_settings.h), applied when they are durable and before they are answered;
 // so after the reply to a pause nothing is delivered any more. At most one command on the settings of a queue is in a
 // batch, as for messages.
 //
