@@ -305,10 +305,20 @@ constexpr bool is_for_clients(ErrorCode code) {
     return row != nullptr && row->status != 0;
 }
 
-consteval ErrorCode operator""_code(const char* name, std::size_t length) {
-    const ErrorCodeRow* row = find_error_code({name, length});
-    if (row == nullptr) throw "the table has no error code of this name";  // so it does not compile
-    return code_of(*row);
+// The text of a literal as an argument of a template.
+template <std::size_t Size>
+struct ErrorCodeName {
+    // Not explicit: the compiler makes it from the literal.
+    consteval ErrorCodeName(const char (&literal)[Size]) { std::copy_n(literal, Size, text); }
+    char text[Size];
+};
+
+// A template, because Clang before 15 calls a consteval operator at run time if it stands in a generic lambda.
+template <ErrorCodeName name>
+constexpr ErrorCode operator""_code() {
+    constexpr const ErrorCodeRow* kRow = find_error_code(name.text);
+    static_assert(kRow != nullptr, "the table has no error code of this name");
+    return code_of(*kRow);
 }
 
 // The name, for messages of tests and tools.
