@@ -9,8 +9,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/boxed.h"
 #include "message/retry_rule.h"
 #include "message/state.h"
+#include "message/work_state.h"
 
 namespace duewheel {
 
@@ -44,6 +46,7 @@ struct RareState {
     // State of a message put in a transaction: kCommitted after the commit. Before it, and forever after a rollback,
     // kOpen plus the number of checks of its producer. 0: no transaction.
     std::uint32_t transaction = 0;
+    Boxed<WorkState> work;
 
     static constexpr std::uint32_t kCommitted = 1;
     static constexpr std::uint32_t kOpen = 2;
@@ -51,7 +54,7 @@ struct RareState {
     bool is_recurring() const { return next_occurrence != 0; }
     bool has_any() const {
         return expires_ms != 0 || request_hash != 0 || !order_key.empty() || !key.empty() || retry ||
-               attempts_forgiven != 0 || next_occurrence != 0 || transaction != 0;
+               attempts_forgiven != 0 || next_occurrence != 0 || transaction != 0 || work.is_set();
     }
     bool operator==(const RareState&) const = default;
 };

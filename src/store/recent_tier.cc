@@ -46,6 +46,7 @@ MessageRow RecentTier::row(MessageId id, const Outcome& outcome) const {
     row.state.version = outcome.version;
     row.state.attempts = outcome.attempts;
     row.state.transaction = outcome.transaction;
+    row.state.work = outcome.work;
     row.state.maybe_delivered = outcome.maybe_delivered;
     row.state.due_ms = row.state.nominal_due_ms = outcome.due_ms;
     const QueueName& name = queues_.name(outcome.queue);
@@ -97,6 +98,17 @@ bool RecentTier::is_recurring(const Entry& entry) const {
 
 std::uint32_t RecentTier::transaction(const Entry& entry) const {
     return entry.has_rare ? rare_.at(find(entry.id)).transaction : 0;
+}
+
+const WorkState& RecentTier::work(const Entry& entry) const {
+    static const WorkState kNone;
+    return entry.has_rare ? *rare_.at(find(entry.id)).work : kNone;
+}
+
+std::size_t RecentTier::work_bytes_max(const Entry& entry) const {
+    if (!entry.has_rare) return 0;
+    const Boxed<WorkState>& work = rare_.at(find(entry.id)).work;
+    return work.is_set() ? work->bytes_max() : 0;
 }
 
 DueMs RecentTier::ended_ms(const Entry& entry) const {
@@ -183,6 +195,7 @@ void RecentTier::end(const MessageRecord& record, SegmentNumber segment) {
     outcome.version = record.state.version;
     outcome.attempts = record.state.attempts;
     outcome.transaction = record.state.transaction;
+    outcome.work = record.state.work;
     outcome.lease_attempt = record.lease_attempt;
     outcome.lease_incarnation = record.lease_incarnation;
     outcome.ended_ms = ended_at(record);

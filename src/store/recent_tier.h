@@ -84,6 +84,7 @@ struct Outcome {
     DueMs due_ms = 0;
     QueueNumber queue = 0;
     SegmentNumber segment = 0;
+    Boxed<WorkState> work;
 };
 
 // The holder of an idempotency key, as far as the recent tier knows.
@@ -141,6 +142,10 @@ class RecentTier {
     bool is_recurring(const Entry& entry) const;
     // The value of MessageState.
     std::uint32_t transaction(const Entry& entry) const;
+    // What its workers have said; the default one if nothing.
+    const WorkState& work(const Entry& entry) const;
+    // The most that this takes in a record; 0 if it is nothing.
+    std::size_t work_bytes_max(const Entry& entry) const;
     // Why it is a dead letter, or why its last attempt failed, until the next one begins; empty without a reason.
     std::string_view reason(const Entry& entry) const;
     // Since when it is dead.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/commands/command_traits.h"
 #include "message/records/subject.h"
 
 namespace duewheel {
@@ -11,6 +12,15 @@ bool BatchWriter::has_room(std::size_t bytes) const {
     if (batch().empty() && uses_.segment_.is_empty()) return true;
     if (!batch().empty() && grown > uses_.options_.batch_bytes_max) return false;
     return uses_.segment_.fits(grown);
+}
+
+std::size_t BatchWriter::change_bytes_max(const Entry& entry) const {
+    return kRecordOverheadMax + (entry.has_rare ? uses_.recent_.work_bytes_max(entry) : 0);
+}
+
+std::size_t BatchWriter::change_bytes_max(MessageId id) const {
+    const EntryNumber number = uses_.recent_.find(id);
+    return number == kNoEntry ? kRecordOverheadMax : change_bytes_max(uses_.recent_.entry(number));
 }
 
 bool BatchWriter::refuse_for_space(const PendingCommand& pending, Adds what) const {
@@ -63,6 +73,9 @@ MessageRecord BatchWriter::changed(const Entry& entry, RecordKind kind, Cause ca
     record.state.version += 1;
     record.state.attempts = entry.begun;
     record.state.maybe_delivered |= entry.from_past;
+    if (kind != RecordKind::attempt && record.state.work.is_set()) {
+        record.state.work.edit([](WorkState& work) { work.lease = {}; });
+    }
     return record;
 }
 

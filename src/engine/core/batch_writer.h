@@ -31,6 +31,10 @@ class BatchWriter {
     const Batch& batch() const { return uses_.batches_.batch(); }
     // Whether it may grow by `bytes`. A fresh segment takes a first commit of any size.
     bool has_room(std::size_t bytes) const;
+    // The maximum size of a record of this message that adds nothing.
+    std::size_t change_bytes_max(const Entry& entry) const;
+    // The same; of one without an entry, it has nothing to add to.
+    std::size_t change_bytes_max(MessageId id) const;
     // True if there is no space for the record of the command: it was answered with the error.
     bool refuse_for_space(const PendingCommand& pending, Adds what) const;
     // The entry, if there is one, is in the batch from now on.

@@ -133,7 +133,7 @@ void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t qu
         const std::size_t bytes = pending.bytes;
         const Verdict verdict = validate(pending);
         // Entries that it found in memory have checked for capacity themselves.
-        assert(batch().bytes() <= before + std::max(at_most, record_bytes_max(pending.command)));
+        assert(batch().bytes() <= before + std::max(at_most, record_bytes_max(pending.command)) + kWorkBytesMax);
         switch (verdict) {
             case Verdict::settled:
                 commands_.release(line, bytes);

@@ -61,7 +61,7 @@ bool DeadLetterWriter::add_next(DeadWalk& walk) {
     DuePosition after = kNoBacklog;  // the first one that is not ended
     while (has_more && walk.done < walk.max) {
         const bool is_full = added == options_.redrive_chunk || batch().count() >= options_.batch_operations_max ||
-                             !has_room(kRecordOverheadMax);
+                             !has_room(kRecordOverheadMax + kWorkBytesMax);
         if (is_full) return false;
         const DeadLetters::Next letter = dead_letters_.next(walk, queue);
         if (letter.what == What::wait) return false;

@@ -428,6 +428,7 @@ bool Lifecycle::take_for_purge(EntryNumber number) {
 void Lifecycle::purge(EntryNumber number, ReplyToken token, Reply with) {
     MessageRecord record = changed(recent_.entry(number), RecordKind::end, Cause::purged);
     record.state.state = State::cancelled;
+    record.state.work.clear();
     add(number, std::move(record), token, std::move(with));
 }
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error_codes.h"
+#include "engine/commands/command_traits.h"
 #include "engine/commands/refusals.h"
 
 namespace duewheel {
@@ -26,7 +27,7 @@ Known MessageFinder::find(PendingCommand& pending, MessageId id, const std::stri
         const Entry& entry = recent_.entry(known.entry);
         known.what = is_foreign(entry.queue) ? What::unknown : What::entry;
         if (entry.in_batch) known.what = What::busy;
-        return expire_or(known);
+        return usable(known, pending);
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
         if (is_foreign(outcome->queue)) return known.what = What::unknown, known;
@@ -50,15 +51,24 @@ Known MessageFinder::find(PendingCommand& pending, MessageId id, const std::stri
     known.what = What::entry;
     known.entry = lifecycle_.admit(row);
     known.admitted = true;
-    return expire_or(known);
+    return usable(known, pending);
 }
 
-// An expired message can only end: the command waits until its end is durable.
-Known MessageFinder::expire_or(Known known) {
-    if (known.what != Known::What::entry || !lifecycle_.has_expired(known.entry)) return known;
-    lifecycle_.begin_expiry(known.entry);
-    known.what = Known::What::busy;
-    return known;
+// An expired message can only end: the command waits until its end is durable. One whose record does not fit waits for
+// the next batch.
+Known MessageFinder::usable(Known known, const PendingCommand& pending) {
+    if (known.what != Known::What::entry) return known;
+    if (lifecycle_.has_expired(known.entry)) {
+        lifecycle_.begin_expiry(known.entry);
+        return known.what = Known::What::busy, known;
+    }
+    const std::size_t work_bytes = recent_.work_bytes_max(recent_.entry(known.entry));
+    if (work_bytes == 0) return known;
+    const std::size_t bytes = record_bytes_max(pending.command) + work_bytes;
+    if (has_room(bytes)) return known;
+    segment_.note_unfit(bytes);
+    withdraw(known);
+    return known.what = Known::What::busy, known;
 }
 
 std::optional<Verdict> MessageFinder::answer_unless_here(const Known& known, PendingCommand& pending, MessageId id) {

@@ -25,8 +25,8 @@ struct KeyLookup {
     KeyFacts holder;
 };
 
-class MessageFinder : Uses<EngineOptions, RecentTier, ServerTime, Lookups, BatchPipeline, LeaseSigner, RunState,
-                           Effects, TimeRules, BatchWriter> {
+class MessageFinder : Uses<EngineOptions, RecentTier, ServerTime, Lookups, BatchPipeline, OpenSegment, LeaseSigner,
+                           RunState, Effects, TimeRules, BatchWriter> {
   public:
     MessageFinder(const Uses& uses, Lifecycle& lifecycle) : Uses(uses), lifecycle_(lifecycle) {}
 
@@ -57,7 +57,7 @@ class MessageFinder : Uses<EngineOptions, RecentTier, ServerTime, Lookups, Batch
                           const std::optional<KeyFacts>* facts) const;
 
   private:
-    Known expire_or(Known known);
+    Known usable(Known known, const PendingCommand& pending);
 
     Lifecycle& lifecycle_;
 };

@@ -13,12 +13,12 @@ constexpr std::string_view kLeaseLost = "lease lost";
 void ExpiredMessages::add_to_batch() {
     const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 1);
     for (std::size_t left = expired_.size(); left > 0 && batch().count() < share; --left) {
-        if (!has_room(kRecordOverheadMax)) return;
         const MessageId id = expired_.front();
-        expired_.pop_front();
         const EntryNumber number = recent_.find(id);
         assert(number != kNoEntry && recent_.entry(number).waits_for == WaitsFor::expired);
         const Entry& entry = recent_.entry(number);
+        if (!has_room(change_bytes_max(entry))) return;
+        expired_.pop_front();
         if (entry.in_batch) {
             expired_.push_back(id);
             continue;
@@ -46,7 +46,7 @@ void StartedAttempts::add_to_batch() {
         if (number == kNoEntry) continue;
         const Entry& entry = recent_.entry(number);
         if (!entry.has_unwritten_attempt()) continue;  // a record of a change contains it
-        if (!has_room(kRecordOverheadMax) || batch().count() >= options_.batch_operations_max) break;
+        if (!has_room(change_bytes_max(entry)) || batch().count() >= options_.batch_operations_max) break;
         if (entry.in_batch) {
             kept.push_back(attempts_.front());
             continue;

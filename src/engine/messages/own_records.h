@@ -33,7 +33,7 @@ class StartedAttempts : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment,
     DueMs due_ms() const;
 
     bool has_work() const { return due_ms() <= now_; }
-    std::size_t next_bytes() const { return has_work() ? kRecordOverheadMax : 0; }
+    std::size_t next_bytes() const { return has_work() ? change_bytes_max(attempts_.front().id) : 0; }
     void add_to_batch();
     bool is_idle() const { return !has_work(); }
 
@@ -60,7 +60,7 @@ class ExpiredMessages : Uses<EngineOptions, RecentTier, ServerTime, BatchWriter>
     std::size_t count() const { return expired_.size(); }
 
     bool has_work() const { return !expired_.empty(); }
-    std::size_t next_bytes() const { return has_work() ? kRecordOverheadMax : 0; }
+    std::size_t next_bytes() const { return has_work() ? change_bytes_max(expired_.front()) : 0; }
     // At most half of a batch, so that a million that expire at one instant leave room for commands.
     void add_to_batch();
     bool is_idle() const { return expired_.empty(); }
@@ -84,7 +84,7 @@ class ExhaustedMessages : Uses<EngineOptions, RecentTier, BatchWriter> {
 
   private:
     std::string_view reason(const Entry& entry) const;
-    std::size_t end_bytes_max(const Entry& entry) const { return kRecordOverheadMax + reason(entry).size(); }
+    std::size_t end_bytes_max(const Entry& entry) const { return change_bytes_max(entry) + reason(entry).size(); }
 
     std::vector<MessageId> exhausted_;
 };

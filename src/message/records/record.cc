@@ -54,6 +54,38 @@ void retry_field(FieldsReader& from, MessageState& into) {
     }
 }
 
+// Fields of their own, in the text of field 36.
+template <class Visitor, class Work>
+void work_fields(Visitor& visit, Work& work) {
+    visit.signed_number(1, work.lease.until_ms);
+    visit.signed_number(2, work.lease.began_ms);
+    visit.number(3, work.lease.incarnation);
+    visit.text(4, work.lease.worker);
+    visit.boolean(5, work.cancel_requested);
+    visit.text(6, work.progress);
+    visit.text(7, work.checkpoint);
+    visit.text(8, work.past_attempts);
+    visit.text(9, work.result);
+}
+
+void work_field(FieldWriter& to, const MessageState& state) {
+    if (!state.work.is_set()) return;
+    std::string text;
+    FieldWriter within(text);
+    work_fields(within, *state.work);
+    to.text(36, text);
+}
+
+void work_field(FieldsReader& from, MessageState& into) {
+    std::string_view text;
+    if (!from.text(36, text)) return;
+    FieldsReader within(text);
+    WorkState work;
+    work_fields(within, work);
+    into.work.set(std::move(work));
+    if (within.damaged() || !within.end("") || !into.work.is_set()) from.refuse();
+}
+
 template <class Visitor>
 void state_field(Visitor& visit, std::uint32_t tag, auto& state, std::uint64_t left_out) {
     visit.enumerator(tag, state, static_cast<State>(1), static_cast<State>(kStateCount), left_out);
@@ -172,6 +204,7 @@ void record_fields(Visitor& visit, Of& record) {
     visit.text(33, record.reason);
     visit.signed_number(34, record.ended_ms);
     visit.signed_number(35, record.wait_ms);
+    work_field(visit, record.state);
     content_fields(visit, record.content);
 }
 
@@ -262,6 +295,7 @@ void row_fields(Visitor& visit, Row& row) {
     lease_fields(visit, row);
     visit.text(33, row.reason);
     visit.signed_number(34, row.ended_ms);
+    work_field(visit, row.state);
 }
 
 Error damaged(std::string what) {
@@ -466,6 +500,7 @@ std::uint64_t digest_term(MessageId id, const MessageState& state) {
     FieldWriter writer(bytes);
     state_fields(writer, state);
     last_state_fields(writer, state);
+    work_field(writer, state);
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), id);
 }
 

@@ -54,6 +54,14 @@ MessageState random_state(Draw& draw, bool has_ended) {
     if (draw.chance()) state.retry = RetryRule{3, 1000, 2000, 60'000, draw.chance() ? 200u : 0u};
     if (draw.chance()) state.attempts_forgiven = draw.small();
     if (draw.chance()) state.transaction = draw.small();
+    if (draw.chance()) {
+        state.work.set({{draw.instant(), draw.instant(), draw.number(), std::string(draw.text())},
+                        draw.chance(),
+                        std::string(draw.text()),
+                        std::string(draw.text()),
+                        std::string(draw.text()),
+                        std::string(draw.text())});
+    }
     return state;
 }
 
@@ -354,6 +362,7 @@ TEST(Record, the_digest_sees_every_changeable_field_and_the_id) {
     EXPECT_TRUE(changed([](MessageState& s) { s.request_hash = 1; }));
     EXPECT_TRUE(changed([](MessageState& s) { s.retry = RetryRule{1, 0, 1000, 0, 0}; }));
     EXPECT_TRUE(changed([](MessageState& s) { s.attempts_forgiven = 1; }));
+    EXPECT_TRUE(changed([](MessageState& s) { s.work.edit([](WorkState& work) { work.checkpoint = "1"; }); }));
 }
 
 TEST(Row, comes_back_from_its_bytes_as_it_was) {
