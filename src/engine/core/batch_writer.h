@@ -23,8 +23,8 @@ struct StoredConf {
 
 class BatchWriter {
   public:
-    using Own =
-        Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, BatchPipeline, OpenSegment, EarlierRuns, Effects>;
+    using Own = Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, BatchPipeline, OpenSegment, EarlierRuns,
+                     Leases, Effects>;
     explicit BatchWriter(const Own& uses) : uses_(uses) {}
 
     Batch& batch() { return uses_.batches_.batch(); }

@@ -21,18 +21,19 @@ struct SharedState {
     BatchPipeline batches;
     OpenSegment segment;
     EarlierRuns earlier_runs;
+    Leases leases;
     LeaseSigner signer;
     RunState run;
 };
 
 using UsesState = Uses<EngineOptions, RecentTier, ServerTime, Effects, EngineCounters, Lookups, RecordCache, TimerLanes,
-                       BatchPipeline, OpenSegment, EarlierRuns, LeaseSigner, RunState>;
+                       BatchPipeline, OpenSegment, EarlierRuns, Leases, LeaseSigner, RunState>;
 
 struct EngineContext : SharedState, UsesState, Use<TimeRules>, Use<BatchWriter> {
     EngineContext(const EngineOptions& with, const EngineStart& start, RecentTier& tier)
         : SharedState(with, start, tier),
           UsesState({options}, {recent}, {time}, {effects}, {counters}, {lookups}, {cache}, {wheel}, {batches},
-                    {segment}, {earlier_runs}, {signer}, {run}),
+                    {segment}, {earlier_runs}, {leases}, {signer}, {run}),
           Use<TimeRules>(static_cast<const UsesState&>(*this)),
           Use<BatchWriter>(static_cast<const UsesState&>(*this)) {}
     EngineContext(const EngineContext&) = delete;

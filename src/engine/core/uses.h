@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "engine/commands/delivery.h"
 #include "engine/commands/lease_token.h"
 #include "engine/core/batch_pipeline.h"
 #include "engine/core/earlier_runs.h"
@@ -94,6 +95,10 @@ struct Use<OpenSegment> {
 template <>
 struct Use<EarlierRuns> {
     EarlierRuns& earlier_runs_;
+};
+template <>
+struct Use<Leases> {
+    Leases& leases_;  // only Lifecycle adds and removes some
 };
 template <>
 struct Use<LeaseSigner> {

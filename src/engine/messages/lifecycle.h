@@ -42,7 +42,7 @@ namespace duewheel {
 using DueMessages = DueQueue<MessageId>;
 
 class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups, RecordCache, TimerLanes,
-                       BatchPipeline, OpenSegment, EarlierRuns, RunState, BatchWriter> {
+                       BatchPipeline, OpenSegment, EarlierRuns, Leases, RunState, BatchWriter> {
   public:
     // Rows of the index that are due before the load cursor need not be read.
     Lifecycle(const Uses& uses, Queues& queues, DueMs load_cursor_ms)
@@ -179,7 +179,6 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
     DueWindow window_;
     OrderLines order_lines_;
     OwnRecords own_;
-    Leases leases_;
     std::uint64_t ready_count_ = 0;
     // Ready messages that something else than their due time held back until then, while a consumer waited: a lease, an
     // earlier message of the order key, or that they were put or moved to a time that had passed.
