@@ -1,8 +1,11 @@
 // Appends JSON to a string: responses are many and small, and need no tree.
 #pragma once
 
+#include <bit>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -75,12 +78,14 @@ class JsonWriter {
         out_ += '"';
         const auto byte = [&](std::size_t at) { return static_cast<unsigned char>(value[at]); };
         std::size_t copied = 0;
-        for (std::size_t i = 0; i < value.size(); ++i) {
+        for (std::size_t i = plain_end(value, 0); i < value.size(); i = plain_end(value, i + 1)) {
             const unsigned char c = byte(i);
-            if (c >= 0x20 && c < 0x7f && c != '"' && c != '\\') continue;  // most
             // U+007F to U+009F control some terminals. In UTF-8 the second byte of U+0080 to U+009F is the code point.
             const bool is_high_control = c == 0xc2 && i + 1 < value.size() && byte(i + 1) < 0xa0;
-            if (c > 0x7f && !is_high_control) continue;
+            if (c > 0x7f && !is_high_control) {
+                while (i + 1 < value.size() && byte(i + 1) > 0x7f && byte(i + 1) != 0xc2) ++i;
+                continue;
+            }
             out_.append(value, copied, i - copied);
             if (is_high_control) ++i;
             copied = i + 1;
@@ -89,6 +94,27 @@ class JsonWriter {
         out_.append(value, copied, value.size() - copied);
         out_ += '"';
         return *this;
+    }
+    // Where the first byte at or after `from` is that is a control character, a quote, a backslash or not ASCII; the
+    // size if there is none. Eight bytes at a time: the highest bit of each shows whether it is one of them, and a
+    // borrow can only mark the bytes after one.
+    static std::size_t plain_end(std::string_view value, std::size_t from) {
+        static_assert(std::endian::native == std::endian::little);
+        constexpr std::uint64_t kEach = 0x0101010101010101;
+        constexpr std::uint64_t kHighest = kEach * 0x80;
+        const auto is_zero = [](std::uint64_t bytes) { return (bytes - kEach) & ~bytes; };
+        std::size_t at = from;
+        for (; at + 8 <= value.size(); at += 8) {
+            std::uint64_t bytes;
+            std::memcpy(&bytes, value.data() + at, sizeof bytes);
+            const std::uint64_t special = bytes | (bytes + kEach) | ((bytes - kEach * 0x20) & ~bytes) |
+                                          is_zero(bytes ^ kEach * '"') | is_zero(bytes ^ kEach * '\\');
+            if ((special & kHighest) != 0)
+                return at + static_cast<std::size_t>(std::countr_zero(special & kHighest)) / 8;
+        }
+        const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
+        while (at < value.size() && is_plain(value[at])) ++at;
+        return at;
     }
     void escape(unsigned char c) {
         switch (c) {

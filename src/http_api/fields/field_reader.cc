@@ -1,5 +1,6 @@
 #include "http_api/fields/field_reader.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -121,6 +122,9 @@ Status read_known_fields(const JsonRequest& json, const FieldTable& table, void*
         const std::span<const Field> of_group = rows.subspan(i, end - i);
         i = end;
         if (rows[end - 1].path.empty() || (!except.empty() && group == except)) continue;
+        const bool is_needed =
+            std::any_of(of_group.begin(), of_group.end(), [](const Field& row) { return row.is_required; });
+        if (!is_needed && !json.mentions(group.empty() ? of_group.front().path : group)) continue;
         if (group.empty()) {
             if (Status read = read_field(json, of_group.front(), resource, within); !read) return read;
             continue;

@@ -215,6 +215,13 @@ Status JsonRequest::only(std::span<const std::string_view> known) const {
     return {};
 }
 
+bool JsonRequest::mentions(std::string_view member) const {
+    for (const Member& each : members_) {
+        if (each.depth == 0 && each.name.starts_with(member)) return true;
+    }
+    return false;
+}
+
 const JsonRequest::Member* JsonRequest::find_any(std::string_view member) const {
     for (const Member& each : members_) {
         if (each.depth == 0 && each.name == member) return &each;

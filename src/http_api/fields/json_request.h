@@ -46,6 +46,9 @@ class JsonRequest {
     std::vector<std::string_view> removed_in(std::string_view member) const;
 
     bool has(std::string_view member) const { return find(member) != nullptr; }
+    // Whether there is a member of this name, or of one that begins with it. Faster than the functions below, which
+    // have nothing to read if there is none.
+    bool mentions(std::string_view member) const;
     // Each: none if the member is absent; `wrong_type` if it has another type.
     Result<std::optional<std::string_view>> text(std::string_view member) const;
     // Beyond 64 bits: the nearest possible number. A fraction is another type; 1.0 and 1e3 are integers.
