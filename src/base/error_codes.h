@@ -318,7 +318,8 @@ template <ErrorCodeName name>
 constexpr ErrorCode operator""_code() {
     constexpr const ErrorCodeRow* kRow = find_error_code(name.text);
     static_assert(kRow != nullptr, "the table has no error code of this name");
-    return code_of(*kRow);
+    constexpr ErrorCode kCode = code_of(*kRow);
+    return kCode;
 }
 
 // The name, for messages of tests and tools.

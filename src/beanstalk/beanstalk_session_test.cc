@@ -20,7 +20,7 @@ namespace {
 class EnginePort final : public CommandPort {
   public:
     ReplyTokens add_sink(ReplySink sink) override { return sinks_.add(std::move(sink)); }
-    void submit(Command command, ReplyToken token, SharedLimits limits) override {
+    void submit(Command&& command, ReplyToken token, SharedLimits limits) override {
         tokens_.emplace(shard_.submit(std::move(command), std::move(limits)), token);
         ++submitted;
     }

@@ -18,7 +18,7 @@
 
 namespace duewheel {
 
-void WaitingRequests::submit(Command command, Single request, const SharedLimits& limits) {
+void WaitingRequests::submit(Command&& command, Single request, const SharedLimits& limits) {
     const ReplyToken token = tokens_.next();
     // A client that closed its sending side may still read its response. But it may also have disconnected, and must
     // then not lease a message.

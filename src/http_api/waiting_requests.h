@@ -47,7 +47,7 @@ class WaitingRequests {
         std::optional<ChangeOutcome> wanted{};  // of a command on a message (late_outcome.h)
         std::optional<Secret> secret{};         // of a changed access token, which the response may show
     };
-    void submit(Command command, Single request, const SharedLimits& limits);
+    void submit(Command&& command, Single request, const SharedLimits& limits);
     // A request with many parts.
     void submit_batch(BatchRequest request, bool of_puts, const SharedLimits& limits, RequestNote note,
                       HttpReply reply);

@@ -25,7 +25,7 @@ class CommandPort : public TokenDirectory {
     // The sink gets the replies to the commands with these tokens.
     virtual ReplyTokens add_sink(ReplySink sink) = 0;
     // Objects outside of the limits do not exist for the command (engine/core/engine.h); null: no limits.
-    virtual void submit(Command command, ReplyToken token, SharedLimits limits) = 0;
+    virtual void submit(Command&& command, ReplyToken token, SharedLimits limits) = 0;
     // The receiver of this reply is gone.
     virtual void forget(ReplyToken token) = 0;
 

@@ -27,6 +27,18 @@ FieldTable::FieldTable(std::string_view holder, std::span<const Field> rows, boo
         add(group, row.name());
         if (row.is_time()) add(group, made_.emplace_back(std::string(row.name()) + "_ms"));
     }
+    for (std::size_t i = 0; i < rows.size();) {
+        const std::string_view group = rows[i].group();
+        std::size_t end = i + 1;
+        while (!group.empty() && end < rows.size() && rows[end].group() == group) ++end;
+        const std::span<const Field> of_section = rows.subspan(i, end - i);
+        i = end;
+        const auto is_read = [](const Field& row) { return !row.path.empty() && row.set != nullptr; };
+        if (group.empty() && !is_read(of_section.front())) continue;
+        sections_.push_back(
+            {group.empty() ? of_section.front().path : group, group, of_section,
+             std::any_of(of_section.begin(), of_section.end(), [](const Field& row) { return row.is_required; })});
+    }
 }
 
 std::span<const std::string_view> FieldTable::members_of(std::string_view group) const {

@@ -107,6 +107,15 @@ class FieldTable {
     bool is_sound(const void* resource) const { return is_sound_ == nullptr || is_sound_(resource); }
     // Rows with a number, ascending.
     std::span<const Field* const> by_number() const { return by_number_; }
+    // What a reader of JSON looks for: a field outside of all groups, or all fields of a group. Without those that
+    // their own code reads.
+    struct Section {
+        std::string_view name;   // of the field or the group; a time has a second member, whose name is longer
+        std::string_view group;  // empty: it is one field
+        std::span<const Field> rows;
+        bool is_needed = false;  // one of them is required
+    };
+    std::span<const Section> sections() const { return sections_; }
     // The members of a group in JSON, both names of a duration or an instant; of "" those of the object itself.
     std::span<const std::string_view> members_of(std::string_view group) const;
 
@@ -119,6 +128,7 @@ class FieldTable {
     std::span<const Field> rows_;
     bool (*is_sound_)(const void* resource);
     std::vector<const Field*> by_number_;
+    std::vector<Section> sections_;
     std::vector<Group> groups_;
     std::vector<std::string> made_;  // names that end in `_ms`; never grows after the constructor
 };

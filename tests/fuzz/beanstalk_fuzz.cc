@@ -56,7 +56,7 @@ class ScriptedPort final : public CommandPort {
     explicit ScriptedPort(InputScript& script) : script_(script) {}
 
     ReplyTokens add_sink(ReplySink sink) override { return sinks_.add(std::move(sink)); }
-    void submit(Command command, ReplyToken token, SharedLimits) override {
+    void submit(Command&& command, ReplyToken token, SharedLimits) override {
         commands_.emplace_back(token, std::move(command));
     }
     // As the engine: a lease call that is forgotten gets no lease, and every other command is executed all the same.

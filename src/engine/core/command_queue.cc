@@ -9,7 +9,7 @@
 
 namespace duewheel {
 
-bool CommandQueue::push(Command command, ReplyToken token, SharedLimits limits) {
+bool CommandQueue::push(Command&& command, ReplyToken token, SharedLimits limits) {
     const std::size_t bytes = payload_bytes(command);
     const LineKey line = line_of(command);
     if (is_limited(command) && !may_wait(line, bytes)) return false;
@@ -32,11 +32,11 @@ bool CommandQueue::push(Command command, ReplyToken token, SharedLimits limits) 
     return true;
 }
 
-void CommandQueue::push_looked_up(PendingCommand pending) {
+void CommandQueue::push_looked_up(PendingCommand&& pending) {
     push(is_a_put(pending.command) ? looked_up_puts_ : looked_up_, std::move(pending));
 }
 
-void CommandQueue::push(Lines& lines, PendingCommand pending) {
+void CommandQueue::push(Lines& lines, PendingCommand&& pending) {
     const LineKey line = pending.line;
     const std::uint32_t weight = pending.weight;
     lines.push(line, weight, std::move(pending));

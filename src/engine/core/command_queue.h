@@ -34,9 +34,9 @@ class CommandQueue : Uses<EngineOptions, RecentTier, Lookups> {
     // Whether no other command may wait, whatever its namespace.
     bool is_full() const { return waiting() >= options_.commands_waiting_max; }
     // Adds a command. False if too many of its namespace wait; compaction limits itself, and may always wait.
-    bool push(Command command, ReplyToken token, SharedLimits limits);
+    bool push(Command&& command, ReplyToken token, SharedLimits limits);
     // The command returns with its lookup result.
-    void push_looked_up(PendingCommand pending);
+    void push_looked_up(PendingCommand&& pending);
     // The command was taken from its line and is answered, or is in a batch.
     void release(LineKey line, std::size_t bytes);
     // Removes the puts without a lookup result for which `drops` is true.
@@ -76,7 +76,7 @@ class CommandQueue : Uses<EngineOptions, RecentTier, Lookups> {
     LineKey line_of(const Command& command) const;
     std::uint32_t weight_of(const Command& command) const;
     bool may_wait(LineKey line, std::size_t bytes) const;
-    static void push(Lines& lines, PendingCommand pending);
+    static void push(Lines& lines, PendingCommand&& pending);
 
     const NamespaceTable& namespaces_;
     Lines looked_up_;

@@ -47,7 +47,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
 
 Engine::~Engine() = default;
 
-void Engine::submit(Command command, ReplyToken token, SharedLimits limits) {
+void Engine::submit(Command&& command, ReplyToken token, SharedLimits limits) {
     if (limits) {
         if (Status within = check_limits(command, *limits); !within) return reply(token, std::move(within).error());
     }

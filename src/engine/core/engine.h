@@ -83,7 +83,7 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
     // Takes a command. The reply comes as an effect, at once or later; a refusal is a reply too. For a command with
     // limits, whatever is outside of them does not exist: a message, a lease, a schedule or a watchdog is unknown, and
     // lists omit it.
-    void submit(Command command, ReplyToken token, SharedLimits limits = nullptr);
+    void submit(Command&& command, ReplyToken token, SharedLimits limits = nullptr);
 
     // The receiver of this reply is gone: a waiting lease is withdrawn, and messages on their way to it are ready
     // again. Commands that change something are executed anyway.

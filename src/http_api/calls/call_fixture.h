@@ -238,7 +238,7 @@ class PlayedShard final : public CommandPort {
 
     ReplyTokens add_sink(ReplySink sink) override { return sinks_.add(std::move(sink)); }
     void deliver(ReplyToken token, Reply reply) { sinks_.deliver(token, std::move(reply)); }
-    void submit(Command command, ReplyToken token, SharedLimits limits) override {
+    void submit(Command&& command, ReplyToken token, SharedLimits limits) override {
         submitted.emplace_back(describe(command), token);
         last_limits = std::move(limits);
         if (!silent) answer_soon(token);

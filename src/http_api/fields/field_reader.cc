@@ -1,6 +1,5 @@
 #include "http_api/fields/field_reader.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -114,36 +113,27 @@ Status read_fields(const JsonRequest& json, const FieldTable& table, void* resou
 
 Status read_known_fields(const JsonRequest& json, const FieldTable& table, void* resource, std::string_view within,
                          std::string_view except) {
-    const std::span<const Field> rows = table.rows();
-    for (std::size_t i = 0; i < rows.size();) {
-        const std::string_view group = rows[i].group();
-        std::size_t end = i + 1;
-        while (!group.empty() && end < rows.size() && rows[end].group() == group) ++end;
-        const std::span<const Field> of_group = rows.subspan(i, end - i);
-        i = end;
-        if (rows[end - 1].path.empty() || (!except.empty() && group == except)) continue;
-        const bool is_needed =
-            std::any_of(of_group.begin(), of_group.end(), [](const Field& row) { return row.is_required; });
-        if (!is_needed && !json.mentions(group.empty() ? of_group.front().path : group)) continue;
+    for (const auto& [name, group, rows, is_needed] : table.sections()) {
+        if ((!except.empty() && group == except) || (!is_needed && !json.mentions(name))) continue;
         if (group.empty()) {
-            if (Status read = read_field(json, of_group.front(), resource, within); !read) return read;
+            if (Status read = read_field(json, rows.front(), resource, within); !read) return read;
             continue;
         }
         if (json.removes(group)) {
-            for (const Field& row : of_group) row.set(resource, {});
+            for (const Field& row : rows) row.set(resource, {});
         }
         const Result<std::optional<JsonRequest>> inner = json.object(group);
         if (!inner) return inner.error();
         const std::string path = std::string(within) + std::string(group) + ".";
         if (!*inner) {
-            for (const Field& row : of_group) {
+            for (const Field& row : rows) {
                 if (row.is_required && row.get(resource).index() == 0)
                     return missing(row, path + std::string(row.name()));
             }
             continue;
         }
         if (Status known = (*inner)->only(table.members_of(group)); !known) return known;
-        for (const Field& row : of_group) {
+        for (const Field& row : rows) {
             if (Status read = read_field(**inner, row, resource, path); !read) return read;
         }
     }

@@ -19,7 +19,7 @@ Shard::Shard(EventLoop& loop, ShardParts& parts, ClockRules clock, LogSink& log,
 
 Shard::~Shard() = default;
 
-void Shard::submit(Command command, ReplyToken token, SharedLimits limits) {
+void Shard::submit(Command&& command, ReplyToken token, SharedLimits limits) {
     needs_turn_ = true;
     clock_.set_engine_time();
     engine().submit(std::move(command), token, std::move(limits));
