@@ -32,6 +32,11 @@ std::string wrong_value(const Field& row, const std::string& path, const std::st
         const json::value number = json::parse(text, broken);
         return broken || !number.is_number() ? "takes a number such as 1.5, not " + text : "";
     }
+    if (row.kind == FieldKind::json) {
+        json::error_code broken;
+        json::parse(text, broken);
+        return broken ? "takes JSON such as {\"page\": 7}, not " + text : "";
+    }
     if (row.kind == FieldKind::count) {
         const std::int64_t number = whole_number(text).value_or(row.min);
         if (number >= row.min && number <= row.max) return "";
@@ -53,6 +58,7 @@ const char* value_name(FieldKind kind) {
     if (kind == FieldKind::duration) return "DURATION";
     if (kind == FieldKind::count || kind == FieldKind::decimal) return "NUMBER";
     if (kind == FieldKind::word) return "WORD";
+    if (kind == FieldKind::json) return "JSON";
     if (kind == FieldKind::instant) return "TIME";
     return kind == FieldKind::names ? "NAME" : "TEXT";
 }
@@ -94,7 +100,7 @@ json::value value_of(FieldKind kind, const std::vector<std::string>& given) {
     }
     const std::string text = given.empty() ? "" : given.front();
     if (kind == FieldKind::count) return whole_number(text).value_or(0);
-    return kind == FieldKind::decimal ? json::parse(text) : json::value(json_text(text));
+    return kind == FieldKind::decimal || kind == FieldKind::json ? json::parse(text) : json::value(json_text(text));
 }
 
 }  // namespace

@@ -37,6 +37,7 @@ enum class FieldKind : std::uint8_t {
     instant,   // in milliseconds since 1970; in JSON RFC 3339, or a number in the member whose name ends in `_ms`
     decimal,   // with up to three decimals, as thousandths
     text,
+    json,     // any JSON, as written
     names,    // a list of texts without spaces
     word,     // one of a few
     object,   // a resource inside this one
@@ -63,7 +64,8 @@ struct Field {
     std::string_view sentence{};  // what it does, for every page, without a full stop
     std::string_view page{};      // what the table of members in docs says of it, in Markdown
 
-    // The range of a count, a duration (ms) or a decimal (thousandths), both ends included; the bytes of a text.
+    // The range of a count, a duration (ms) or a decimal (thousandths), both ends included; the bytes of a text or of
+    // JSON.
     std::int64_t min = 0;
     std::int64_t max = kNoFieldMax;
     std::string_view limit{};              // the setting of the server whose value is the maximum
@@ -315,6 +317,10 @@ constexpr Field decimal(std::uint32_t number, std::string_view path, std::string
 template <auto Member>
 constexpr Field text(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
     return field_detail::row<Member>(field_detail::named(more, FieldKind::text, number, path, sentence));
+}
+template <auto Member>
+constexpr Field json(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
+    return field_detail::row<Member>(field_detail::named(more, FieldKind::json, number, path, sentence));
 }
 template <auto Member>
 constexpr Field names(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {

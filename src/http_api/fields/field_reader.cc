@@ -3,6 +3,7 @@
 #include <string>
 #include <utility>
 
+#include "base/byte_size.h"
 #include "base/error_codes.h"
 #include "http_api/fields/request_members.h"
 
@@ -17,6 +18,12 @@ Error too_small(const Field& row, const std::string& name) {
 }
 
 Error too_large(const Field& row, const std::string& name) {
+    if (row.kind == FieldKind::json) {
+        return {row.code,
+                "`" + name + "` has up to " + format_byte_size(row.max) +
+                    ": keep what is larger elsewhere, and give its address",
+                name};
+    }
     const std::string most =
         row.max == kNoFieldMax ? "what the limit " + std::string(row.limit) + " allows" : std::to_string(row.max);
     return {row.code, "`" + name + "` must be at most " + most, name};
@@ -60,6 +67,12 @@ Result<FieldValue> read_value(const JsonRequest& json, const Field& row, const s
             const Result<std::vector<std::string_view>> read = json.text_list(name);
             if (!read) return read.error();
             return FieldValue(std::vector<std::string>(read->begin(), read->end()));
+        }
+        case FieldKind::json: {
+            const std::optional<std::string_view> read = json.json_text(name);
+            if (!read) return FieldValue();
+            if (static_cast<std::int64_t>(read->size()) > row.max) return too_large(row, full);
+            return FieldValue(std::string(*read));
         }
         case FieldKind::text:
         case FieldKind::word: {

@@ -4,6 +4,7 @@
 
 #include "base/thousandths.h"
 #include "calendar/instant_text.h"
+#include "http_api/fields/json_text.h"
 
 namespace duewheel {
 namespace {
@@ -57,6 +58,9 @@ void write_value(JsonWriter& json, const Field& row, const void* resource) {
             return;
         case FieldKind::text:
             json.text(name, std::get<std::string>(value));
+            return;
+        case FieldKind::json:
+            json.json(name, on_one_line(std::get<std::string>(value)));
             return;
         default:
             json.open_array(name);

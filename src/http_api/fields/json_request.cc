@@ -26,7 +26,8 @@ namespace json = boost::json;
 
 constexpr std::size_t kNameBytesShown = 64;
 constexpr std::size_t kListedDepth = 4;
-constexpr std::string_view kContent = "json";  // the member that holds any JSON
+// Members that hold any JSON.
+constexpr std::string_view kOfAnyJson[] = {"json", "result", "progress", "checkpoint"};
 constexpr std::string_view kDurationExample = "\"10m\"";
 constexpr std::string_view kInstantExample = "\"2027-01-01T06:00:00Z\"";
 constexpr InstantMs kFirstInstantByNumber = 946'684'800'000;  // 2000-01-01T00:00:00Z
@@ -71,15 +72,16 @@ class JsonRequest::Collector {
 
   private:
     // Members of the object, of objects and arrays in it, and of those in these.
-    bool is_listed() const { return root_ == Kind::object && depth_ >= 1 && depth_ <= kListedDepth && !in_content_; }
+    bool is_listed() const { return root_ == Kind::object && depth_ >= 1 && depth_ <= kListedDepth && !in_any_json_; }
     bool enter(Kind kind, Code& code) {
         if (!add(kind, {}, code)) return false;
-        if (depth_ == 1 && is_listed()) in_content_ = name_ == kContent;
+        if (depth_ == 1 && is_listed())
+            in_any_json_ = std::find(std::begin(kOfAnyJson), std::end(kOfAnyJson), name_) != std::end(kOfAnyJson);
         if (++depth_ <= kListedDepth) within_[depth_] = kind;
         return true;
     }
     void leave() {
-        if (--depth_ == 1) in_content_ = false;
+        if (--depth_ == 1) in_any_json_ = false;
     }
     bool add(Kind kind, std::string_view text, Code& code) {
         if (depth_ == 0) root_ = kind;
@@ -116,7 +118,7 @@ class JsonRequest::Collector {
     Kind root_ = Kind::null;
     std::array<Kind, kListedDepth + 1> within_{};  // of the containers open, from 1
     std::size_t depth_ = 0;                        // containers open
-    bool in_content_ = false;                      // one of them is the value of `json`
+    bool in_any_json_ = false;                     // one of them is the value of such a member
     std::size_t pending_ = 0;                      // bytes of a text that has not ended
     std::string_view name_;
 };

@@ -3,7 +3,7 @@
 //
 // No tree is built. One pass over the text lists the members of the object and of nested objects and arrays, up to the
 // fourth level; a string without escapes is not copied. Numbers are kept as written and interpreted exactly: a binary
-// fraction would silently round 9007199254740993.0. The value of a member `json` is the content of a message: it is
+// fraction would silently round 9007199254740993.0. The value of a member that holds any JSON, such as `json`, is
 // validated as JSON, counts as one member, and is kept as written.
 #pragma once
 
