@@ -23,79 +23,15 @@ import threading
 import time
 import urllib.parse
 
-from bridge import BIN, ConsoleConsumer, duewheel
+from bridge import ConsoleConsumer, duewheel
 from cluster import KafkaCluster, are_in_sync, free_ports, leader_of, skip_without_kafka
+from kept_nodes import REPLACED, WITHIN_S, KeptNode, KeptNodes
 from wall import Wall
 
 NODES = 3
 WRITERS = 4
-REPLACED = 75
 FATAL = 74
 SKEW_S = 2
-WITHIN_S = 240  # of what must happen at last, on a slow machine
-
-
-class Node:
-    """One data directory, and the process on it, which is started again whenever it ends as an owner that was replaced or
-    by a kill."""
-
-    def __init__(self, directory, number, port, arguments, environment=None):
-        self.number, self.port, self.arguments = number, port, arguments
-        self.directory = pathlib.Path(directory) / f"node{number}"
-        self.directory.mkdir()
-        self.environment = dict(os.environ, DUEWHEEL_STORE_SEGMENT_SIZE="4MiB", **(environment or {}))
-        self.log_path = self.directory / "log.txt"
-        self.process = None
-        self.ready_at = 0  # 0: it is no owner
-        self.wanted = False
-        self.ended = None  # an exit code for which it is not started again
-        self.codes = collections.Counter()
-        self.thread = None
-
-    @property
-    def data(self):
-        return self.directory / "data"
-
-    def start(self):
-        self.wanted = True
-        self.thread = threading.Thread(target=self._run, daemon=True)
-        self.thread.start()
-
-    def _run(self):
-        while self.wanted:
-            with open(self.log_path, "ab") as log:
-                self.process = subprocess.Popen(
-                    [BIN / "duewheeld", "--data", self.data, "--http", f"127.0.0.1:{self.port}", *self.arguments],
-                    stdout=subprocess.PIPE, stderr=log, env=self.environment, text=True)
-            for line in self.process.stdout:
-                if line.startswith("ready"):
-                    self.ready_at = time.monotonic()
-            code = self.process.wait()
-            self.process.stdout.close()
-            self.ready_at = 0
-            self.codes[code] += 1
-            if code not in (0, REPLACED, -signal.SIGKILL):
-                self.ended = code
-                return
-            time.sleep(0.2)
-
-    def send(self, which):
-        if self.process and self.process.poll() is None:
-            self.process.send_signal(which)
-
-    def stop(self, which=signal.SIGTERM):
-        self.wanted = False
-        if not self.thread:
-            return
-        told = None
-        while self.thread.is_alive():
-            if told is not self.process:  # once: a process that is about to end would take a second one as it comes
-                told = self.process
-                self.send(which)
-            self.thread.join(0.1)
-
-    def log_text(self):
-        return self.log_path.read_text(errors="replace") if self.log_path.exists() else ""
 
 
 class Writer(threading.Thread):
@@ -159,13 +95,11 @@ class Chaos:
         self.takeover_s = 5 if scale >= 1 else 2
         self.ports = free_ports(NODES)
         self.began = time.monotonic()
-        self.walls = []
         arguments = ["--kafka-bootstrap", cluster.bootstrap, "--kafka-log-replicate",
                      "--kafka-log-takeover-after", f"{self.takeover_s}s"]
-        self.nodes = []
-        for number in range(NODES):
-            self.walls.append(Wall())
-            self.nodes.append(Node(directory, number, self.ports[number], arguments, self.walls[-1].environment))
+        self.walls = [Wall() for _ in range(NODES)]
+        self.nodes = KeptNodes(KeptNode(directory, number, port, arguments, wall.environment)
+                               for number, (port, wall) in enumerate(zip(self.ports, self.walls)))
         self.writers = [Writer(number, self.ports) for number in range(WRITERS)]
 
     def say(self, text):
@@ -176,27 +110,8 @@ class Chaos:
         """For so long at scale 1, while the load goes on."""
         time.sleep(max(seconds * self.scale, least))
 
-    def owner(self, within_s=WITHIN_S):
-        deadline = time.monotonic() + within_s
-        while True:
-            ready = [node for node in self.nodes if node.ready_at]
-            if ready:
-                return max(ready, key=lambda node: node.ready_at)
-            self.check_alive()
-            assert time.monotonic() < deadline, "no node owns the log\n" + "\n".join(node.log_text()[-2000:] for node in self.nodes)
-            time.sleep(0.02)
-
-    def new_owner(self, former_at):
-        """The owner that came after this instant."""
-        deadline = time.monotonic() + WITHIN_S
-        while (owner := self.owner()).ready_at <= former_at:
-            assert time.monotonic() < deadline, "no node took over\n" + "\n".join(node.log_text()[-2000:] for node in self.nodes)
-            time.sleep(0.02)
-        return owner
-
     def check_alive(self):
-        for node in self.nodes:
-            assert node.ended is None, f"node {node.number} ended with {node.ended}:\n{node.log_text()[-4000:]}"
+        self.nodes.check()
         for writer in self.writers:
             assert not writer.wrong, writer.wrong[:5]
 
@@ -213,7 +128,7 @@ class Chaos:
         """One that may be repeated: on a busy machine the owner may be replaced at any time."""
         deadline = time.monotonic() + WITHIN_S
         while True:
-            owner = self.owner()
+            owner = self.nodes.owner()
             connection = http.client.HTTPConnection("127.0.0.1", owner.port, timeout=30)
             try:
                 connection.request(method, path, None if value is None else json.dumps(value), {"Content-Type": "application/json"})
@@ -232,19 +147,19 @@ class Chaos:
         kills = max(2, round(6 * self.scale))
         for kill in range(kills):
             killed_at = time.monotonic()
-            owner = self.owner()
+            owner = self.nodes.owner()
             owner.send(signal.SIGKILL)
-            taken = self.new_owner(killed_at).ready_at - killed_at
+            taken = self.nodes.new_owner(killed_at).ready_at - killed_at
             self.say(f"owner {owner.number} killed ({kill + 1} of {kills}); another one took over after {taken:.1f} s")
             self.await_progress()
             time.sleep(max(20 * self.scale - taken, 1))
 
     def the_owner_is_paused(self):
-        owner = self.owner()
+        owner = self.nodes.owner()
         paused_at = time.monotonic()
         replaced = owner.codes[REPLACED]
         owner.send(signal.SIGSTOP)
-        self.new_owner(paused_at)
+        self.nodes.new_owner(paused_at)
         self.await_progress()
         self.rest(40 - (time.monotonic() - paused_at), 0)
         owner.send(signal.SIGCONT)
@@ -269,11 +184,11 @@ class Chaos:
         """As if one machine had held both: killed, then cut off without a word."""
         for how, lose in (("killed", self.cluster.kill), ("paused", self.cluster.pause)):
             broker = leader_of(self.cluster, "duewheel.default.log")
-            owner = self.owner()
+            owner = self.nodes.owner()
             lost_at = time.monotonic()
             lose(broker)
             owner.send(signal.SIGKILL)
-            taken = self.new_owner(lost_at).ready_at - lost_at
+            taken = self.nodes.new_owner(lost_at).ready_at - lost_at
             self.await_progress()
             self.say(f"owner {owner.number} killed and broker {broker}, which led the log, {how}; another node took over "
                      f"after {taken:.1f} s, while that broker was away")
@@ -306,12 +221,12 @@ class Chaos:
         killed_at = time.monotonic()
         for node in self.nodes:
             node.send(signal.SIGKILL)
-        self.new_owner(killed_at)
+        self.nodes.new_owner(killed_at)
         self.await_progress()
         self.say("all nodes were killed at once")
 
     def a_disk_is_lost(self):
-        owner = self.owner()
+        owner = self.nodes.owner()
         standby = next(node for node in self.nodes if node is not owner)
         standby.stop(signal.SIGKILL)
         shutil.rmtree(standby.data)
@@ -323,12 +238,12 @@ class Chaos:
                 node.stop()
         stopped_at = time.monotonic()
         owner.stop()
-        assert self.new_owner(stopped_at) is standby
+        assert self.nodes.new_owner(stopped_at) is standby
         standby.stop()
         compared = self.compare(owner, standby)
         for node in self.nodes:
             node.start()
-        self.owner()
+        self.nodes.owner()
         self.await_progress()
         self.say(f"the disk of node {standby.number} was lost and rebuilt: {compared} bytes of the log are the same")
 
@@ -351,8 +266,8 @@ class Chaos:
             wall.set_ahead(SKEW_S * (number - 1))
         for _ in range(2):
             killed_at = time.monotonic()
-            self.owner().send(signal.SIGKILL)
-            self.new_owner(killed_at)
+            self.nodes.owner().send(signal.SIGKILL)
+            self.nodes.new_owner(killed_at)
             self.await_progress()
             self.rest(10)
         self.say(f"the clocks of the nodes are {SKEW_S} s apart, and owners changed")
@@ -396,9 +311,7 @@ class Chaos:
                  f"{sum(writer.repeats for writer in self.writers)} puts were repeated")
 
     def run(self):
-        for node in self.nodes:
-            node.start()
-        self.owner()
+        self.nodes.start()
         status, answer = self.request("PUT", "/v1/queues/out", {"target": {"kafka": {"topic": "out"}}})
         assert status in (200, 201), answer
         with ConsoleConsumer(self.cluster, "out") as consumer:
@@ -411,8 +324,7 @@ class Chaos:
             self.check(consumer)
 
     def stop(self):
-        for node in self.nodes:
-            node.stop(signal.SIGKILL)
+        self.nodes.stop()
         for wall in self.walls:
             wall.__exit__()
 
@@ -429,7 +341,7 @@ def lose_acknowledged_records(directory, cluster):
                            *[word for setting in settings for word in ("--config", setting)], capture_output=True, text=True)
         assert done.returncode == 0, done.stdout + done.stderr
     port, = free_ports(1)
-    node = Node(directory, NODES, port, ["--kafka-bootstrap", cluster.bootstrap, "--kafka-log-replicate", "--kafka-cluster", "unclean",
+    node = KeptNode(directory, NODES, port, ["--kafka-bootstrap", cluster.bootstrap, "--kafka-log-replicate", "--kafka-cluster", "unclean",
                                          "--kafka-log-unsafe-replication", "--kafka-log-takeover-after", "2s"])
     node.start()
     writer = Writer(0, [port])
