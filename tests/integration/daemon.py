@@ -29,6 +29,7 @@ class Daemon:
         self.environment = dict(os.environ, **(environment or {}))
         # A start fills files of this size with zeros, beside whatever else the test has to get done.
         self.environment.setdefault("DUEWHEEL_STORE_SEGMENT_SIZE", "4MiB")
+        self.program = BIN / "duewheeld"
         self.process = None
         self.port = 0
         self.listen = "127.0.0.1:0"
@@ -54,7 +55,7 @@ class Daemon:
         """Starts the process and waits until it serves; the time it took in seconds."""
         began = time.monotonic()
         self.process = subprocess.Popen(
-            [*self.before, BIN / "duewheeld", "--data", self.data, "--http", self.listen, *self.arguments],
+            [*self.before, self.program, "--data", self.data, "--http", self.listen, *self.arguments],
             stdout=subprocess.PIPE, stderr=self.log, env=self.environment, cwd=self.directory)
         readable, _, _ = select.select([self.process.stdout], [], [], READY_WITHIN_S)
         line = self.process.stdout.readline().decode() if readable else ""
