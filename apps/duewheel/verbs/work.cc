@@ -34,7 +34,7 @@ constexpr int kEndTries = 20;
 constexpr milliseconds kDrainPatience{15'000};  // a server that restarts is back by then
 constexpr milliseconds kKillAfter{10'000};      // of a command that SIGTERM does not end
 
-struct WorkState {
+struct WorkerState {
     const pid_t first_process = ::getpid();  // if it is gone, it can no longer stop the jobs: they stop by themselves
     std::atomic<int> signals = 0;
     std::atomic<bool> reached = false;
@@ -107,7 +107,7 @@ std::vector<std::string> variables_of(const boost::json::object& message) {
 
 class Job {
   public:
-    Job(const Session& session, const WorkArguments& arguments, WorkState& progress)
+    Job(const Session& session, const WorkArguments& arguments, WorkerState& progress)
         : arguments_(arguments), progress_(progress) {
         session_.server = session.server;
         session_.name_space = session.name_space;
@@ -245,7 +245,7 @@ class Job {
 
     Session session_;
     const WorkArguments& arguments_;
-    WorkState& progress_;
+    WorkerState& progress_;
     milliseconds pause_ = kPauseFirst;
     std::optional<milliseconds> refused_since_;  // no lease call has been answered since then
     bool busy_ = false;
@@ -261,7 +261,7 @@ sigset_t block_signals() {
     return awaited;
 }
 
-pid_t start_job(const Session& session, const WorkArguments& arguments, WorkState& progress) {
+pid_t start_job(const Session& session, const WorkArguments& arguments, WorkerState& progress) {
     std::fflush(nullptr);
     const pid_t process = ::fork();
     if (process != 0) return process;
@@ -271,7 +271,7 @@ pid_t start_job(const Session& session, const WorkArguments& arguments, WorkStat
 }
 
 // Counts signals until `running` processes have ended.
-void watch(const sigset_t& awaited, std::uint32_t running, WorkState& progress) {
+void watch(const sigset_t& awaited, std::uint32_t running, WorkerState& progress) {
     while (running > 0) {
         int signal = 0;
         if (::sigwait(&awaited, &signal) != 0) continue;
@@ -286,9 +286,9 @@ void watch(const sigset_t& awaited, std::uint32_t running, WorkState& progress) 
 }  // namespace
 
 int work(const Session& session, const WorkArguments& arguments) {
-    void* page = ::mmap(nullptr, sizeof(WorkState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    void* page = ::mmap(nullptr, sizeof(WorkerState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) return session.complain({"cannot_run"_code, "Out of memory."}, kExitRefused);
-    WorkState& progress = *new (page) WorkState;
+    WorkerState& progress = *new (page) WorkerState;
     const sigset_t awaited = block_signals();
     std::uint32_t running = 0;
     for (std::uint32_t i = 0; i < arguments.jobs && !progress.stopping(); ++i) {
