@@ -76,6 +76,7 @@ void BeanstalkSession::ask_tube(const std::string& tube, bool waits) {
     lease.max = 1;
     lease.lease_ms = kFirstLeaseMs;
     lease.stays = waits;
+    lease.ends_with_server = true;  // as its connection does
     // The reply never comes within submit(), so the token is known by then.
     const auto token = std::make_shared<ReplyToken>(0);
     *token = service_.submit(*this, std::move(lease),
@@ -113,6 +114,7 @@ void BeanstalkSession::reserve_job(SlotNumber slot, MessageId id) {
     LeaseMessageCommand lease;
     lease.id = id;
     lease.lease_ms = kFirstLeaseMs;
+    lease.ends_with_server = true;
     service_.submit(*this, std::move(lease), [this, slot](Reply result) {
         if (const auto* error = std::get_if<Error>(&result)) {
             const bool is_missing = error->code == "not_leasable"_code || error->code == "made_ready"_code ||

@@ -26,6 +26,7 @@ class LeaseCalls {
     void lease(TargetNumber number, TargetEntry& target, LeaseCommand command) {
         command.name_space = target.name.name_space;
         command.queue = target.name.queue;
+        command.ends_with_server = true;
         target.leasing = tokens_.next();
         targets_.emplace(target.leasing, number);
         port_.submit(std::move(command), target.leasing);

@@ -14,7 +14,8 @@ inline constexpr std::size_t kResultBytesMax = 64u << 10;
 inline constexpr std::size_t kCheckpointBytesMax = 16u << 10;
 inline constexpr std::size_t kProgressBytesMax = 1u << 10;
 
-// A lease that a record holds, so that it outlives the process. `until_ms` 0: none.
+// The lease of an attempt whose record holds it, so that it outlives the process. `until_ms` 0: it does not, because
+// its holder ends with the process. `incarnation` 0: the attempt has ended, or no record says how it was leased.
 struct RecordedLease {
     std::int64_t until_ms = 0;
     std::int64_t began_ms = 0;
@@ -23,6 +24,8 @@ struct RecordedLease {
 
     bool operator==(const RecordedLease&) const = default;
 };
+// The most that one adds to a record.
+inline constexpr std::size_t kRecordedLeaseBytesMax = 64 + kWorkerNameBytesMax;
 
 struct WorkState {
     RecordedLease lease;

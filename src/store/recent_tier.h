@@ -60,6 +60,7 @@ struct Entry {
     bool in_batch : 1 = false;   // touched by the batch being built or in flight
     bool from_past : 1 = false;  // the engine's: an earlier run may have delivered it without a record
     bool purging : 1 = false;    // the engine's: a purge counts on its end
+    bool forgives : 1 = false;   // the engine's: its last attempt ended with an earlier run, and does not count
 
     // The live state: a message is ready or leased only in memory.
     State state() const {

@@ -9,7 +9,7 @@ namespace {
 constexpr auto kMoves = [] {
     using enum WaitsFor;
     return MoveTable<WaitsFor>()
-        .from(none, {none, command, due, turn, consumer, occurrence, outcome, used_up, expired})
+        .from(none, {none, command, due, turn, consumer, lease, occurrence, outcome, used_up, expired})
         .from(command, {none, command, expired})
         .from(due, {none, due, turn, consumer, occurrence, outcome, used_up, expired})
         .from(turn, {none, turn, consumer, used_up, expired})

@@ -2,6 +2,8 @@
 //
 //     none ─┬─► command                                 held, or a dead letter
 //           │
+//           ├─► lease                                   an earlier run leased it
+//           │
 //           ├─► due ─┬─► turn ◄──► consumer ◄──► lease   scheduled or retrying, then ready, then leased
 //           │        ├─► occurrence                     a recurring message
 //           │        └─► outcome                        a prepared message
@@ -9,8 +11,9 @@
 //           └─► used_up, lease_lost, expired            its end
 //
 // It begins with `none`, and each record that changes it leads back there; the engine then decides where it belongs. A
-// message that is due already skips `due`. Each one but those that wait for an occurrence can expire, and one that is
-// leased does so when its lease ends. Memory keeps a message from `occurrence` on until its next record is durable.
+// message that is due already skips `due`, and one that an earlier run leased is leased at once. Each one but those
+// that wait for an occurrence can expire, and one that is leased does so when its lease ends. Memory keeps a message
+// from `occurrence` on until its next record is durable.
 #pragma once
 
 #include <cstdint>

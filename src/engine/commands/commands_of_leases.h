@@ -14,7 +14,8 @@
 namespace duewheel {
 
 // Proof of a lease, with which its holder ends or extends it. `code` authenticates the rest, so that a token cannot be
-// forged; `incarnation` identifies the run of the server, so that a token of an earlier run never ends a newer lease.
+// forged; `incarnation` identifies the run of the server that granted it, so that a token of an earlier run never ends
+// a newer lease.
 struct LeaseToken {
     MessageId id = 0;
     std::uint32_t attempt = 0;
@@ -34,6 +35,7 @@ struct LeaseCommand {
     bool stays =
         false;  // of the server's own consumers: waits until it is withdrawn, without the limits of other consumers
     DueMs ready_ms = 0;  // since when the consumer is ready, if not since the call: the server kept it from calling
+    bool ends_with_server = false;  // the leases do not outlive the process, because their holder does not
 };
 
 // Leases one message, whatever it waits for (message_leases.h). Replies with the message, or with an error that says
@@ -42,6 +44,7 @@ struct LeaseMessageCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
     std::optional<std::int64_t> lease_ms{};  // empty: that of the queue
+    bool ends_with_server = false;           // as in LeaseCommand
 };
 
 struct Delivered : Content {
@@ -110,7 +113,7 @@ struct LeaseEndAnswer {
     LeaseOutcome outcome = LeaseOutcome::expired;
     DueMs due_ms = 0;          // retrying, released: when it is due again
     DueMs lease_until_ms = 0;  // extended: when the lease ends now
-    bool by_restart = false;   // expired: the lease is of an earlier run of the server, whose end ended it
+    bool by_restart = false;   // expired: the lease did not outlive the run of the server that granted it
 };
 
 }  // namespace duewheel

@@ -73,6 +73,7 @@ MessageRecord BatchWriter::changed(const Entry& entry, RecordKind kind, Cause ca
     record.state.version += 1;
     record.state.attempts = entry.begun;
     record.state.maybe_delivered |= entry.from_past;
+    if (entry.forgives) record.state.attempts_forgiven += 1;
     if (kind != RecordKind::attempt && record.state.work.is_set()) {
         record.state.work.edit([](WorkState& work) { work.lease = {}; });
     }

@@ -36,6 +36,11 @@ class EarlierRuns {
     DueMs down_time(MessageId id, DueMs due_ms) const {
         return id <= newest_id_ && due_ms >= saved_ms_ && due_ms < started_ms_ ? started_ms_ - due_ms : 0;
     }
+    // Whether a recorded lease ended before the newest commit of those runs. If it did not, they delivered the message
+    // to no other consumer: before that, they save a time after its end (Dispatcher::lapse_to_save).
+    bool saw_end_of(DueMs lease_until_ms) const { return lease_until_ms <= saved_ms_; }
+    // The original of a restored log may have ended this lease without a record of it in this log.
+    bool may_have_ended(DueMs lease_began_ms) const { return lease_began_ms <= restored_until_ms_; }
     // The ids of this run have greater counters.
     std::uint64_t ids_from() const { return ids_from_; }
 

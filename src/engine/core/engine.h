@@ -229,7 +229,10 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
     void apply(Operation& operation, const RuleRecord& record);
     void apply(const CursorRecord& record) { loader_.apply_cursor(record); }
     void apply(const RelocationDoneRecord&) {}
-    void apply(const EpochRecord&) { run_.serving = true; }
+    void apply(const EpochRecord&) {
+        run_.serving = true;
+        lifecycle_.begin_grace();
+    }
     // The index contains their segment.
     void apply(const OutcomesRecord& record) { counters_.relocated += record.count; }
     void apply_new(const Operation& operation, const MessageRecord& record);

@@ -28,6 +28,7 @@ struct EngineOptions {
     std::size_t reading_bytes_max = 64u << 20;       // content that is being read to be shown
 
     std::int64_t lease_default_ms = 30'000;  // of a lease without a duration, if its queue has none
+    std::int64_t lease_grace_ms = 10'000;    // how long a lease of an earlier run lasts at least, from the start
     std::uint64_t pending_limit_max =
         1'000'000'000'000;                  // the maximum of a queue's limits.pending and a namespace's limits
     std::uint32_t namespaces_max = 10'000;  // namespaces with settings

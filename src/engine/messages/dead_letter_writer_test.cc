@@ -28,7 +28,7 @@ struct Trial : TrialParts {
         const EntryNumber number = put_message(now);
         queues[0].ready.pop_first();
         lifecycle.take(number);
-        lifecycle.start_attempt(number, now + 1, now);
+        lifecycle.start_attempt(number, {1}, now);
         advance_to(now + 1);
         batch([this] { lifecycle.own_records().exhausted.add_to_batch(); });
         dead_letters.expect(0, now);

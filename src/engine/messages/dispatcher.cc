@@ -52,7 +52,7 @@ void Dispatcher::start(const LeaseCommand& command, ReplyToken token) {
     waiters_[waiter] = {.token = token,
                         .queue = number,
                         .max = command.max,
-                        .lease_ms = command.lease_ms.value_or(queues_.lease_time(at)),
+                        .terms = {command.lease_ms.value_or(queues_.lease_time(at)), command.ends_with_server},
                         .since_ms = command.ready_ms != 0 ? command.ready_ms : now_,
                         .timer = {}};
     if (token != 0) waiter_of_reply_[token] = waiter;
@@ -107,7 +107,7 @@ std::size_t Dispatcher::serve_next(QueueNumber number) {
             queues_.mark(number);
             return 0;
         }
-        grant(number, taken, waiting->second.token, waiting->second.lease_ms, waiting->second.since_ms);
+        grant(number, taken, waiting->second.token, waiting->second.terms, waiting->second.since_ms);
         static_cast<void>(wheel_.cancel(waiting->second.timer));
         waiter_of_reply_.erase(waiting->second.token);
         if (waiting->second.brief) --at.brief_waiters;
@@ -153,15 +153,15 @@ std::vector<ReadyKey> Dispatcher::take_ready(QueueNumber number, std::uint32_t m
 }
 
 // The key of the message stays in the list, and is outdated there.
-void Dispatcher::lease_ready(EntryNumber number, ReplyToken token, std::int64_t lease_ms) {
+void Dispatcher::lease_ready(EntryNumber number, ReplyToken token, const LeaseTerms& terms) {
     const Entry& entry = recent_.entry(number);
     const ReadyKey key{entry.priority, {entry.due_ms, entry.id}, number};
     lifecycle_.take(number);
-    grant(entry.queue, {key}, token, lease_ms, now_);
+    grant(entry.queue, {key}, token, terms, now_);
 }
 
 // Leases messages that were taken, to a consumer that is there since `consumer_ms`.
-void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, std::int64_t lease_ms,
+void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, const LeaseTerms& terms,
                        DueMs consumer_ms) {
     Delivery delivery;
     delivery.token = token;
@@ -173,9 +173,9 @@ void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, Rep
     std::vector<Sequence> missing;
     for (const ReadyKey& taken : all) {
         Entry& entry = recent_.entry(taken.entry);
-        const DueMs until = now_ + lease_ms;
+        const DueMs until = now_ + terms.lease_ms;
         const DueMs from = late_from(entry, consumer_ms);
-        lifecycle_.start_attempt(taken.entry, until, from);
+        lifecycle_.start_attempt(taken.entry, terms, from);
         Delivered& message = delivery.answer.messages.emplace_back();
         message.id = entry.id;
         message.lease = signer_.sign(entry.id, entry.begun, run_.incarnation);
@@ -187,7 +187,7 @@ void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, Rep
         message.lateness_ms = now_ - from;
         message.wait_ms = from - entry.nominal_due_ms;
         message.maybe_delivered = entry.maybe_delivered || entry.from_past;
-        delivery.latest_due_ms = std::max(delivery.latest_due_ms, entry.due_ms);
+        delivery.latest_due_ms = std::max({delivery.latest_due_ms, entry.due_ms, lapse_to_save(entry)});
         message.key = recent_.key(entry);
         message.order_key = recent_.order_key(taken.entry);
         delivery.log_positions.push_back(entry.log_position);
@@ -201,6 +201,7 @@ void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, Rep
         }
     }
     if (missing.empty()) return finish_delivery(std::move(delivery), {});
+    promise(delivery, true);
     std::sort(missing.begin(), missing.end());
     if (all.size() < options_.read_ahead) loader_.read_ahead(number);
     const std::uint64_t ticket = lookups_.start(ReadRecords{std::move(missing)}, DeliveryLookup{std::move(delivery)});
@@ -237,6 +238,7 @@ void Dispatcher::fill(Delivered& message, std::string_view record_body) {
 
 void Dispatcher::finish(DeliveryLookup lookup, const FoundRecords& records, Generation) {
     delivery_of_reply_.erase(lookup.delivery.token);
+    promise(lookup.delivery, false);
     finish_delivery(std::move(lookup.delivery), records);
 }
 
@@ -253,6 +255,7 @@ void Dispatcher::finish_delivery(Delivery delivery, const FoundRecords& records)
         delivery.log_positions[i] = 0;
     }
     if (!is_due_saved(delivery)) {
+        promise(delivery, true);
         held_.push_back(std::move(delivery));
         return;
     }
@@ -284,8 +287,28 @@ bool Dispatcher::is_due_saved(const Delivery& delivery) const {
     return delivery.latest_due_ms <= batches_.totals().server_time_ms + options_.unsaved_due_max_ms;
 }
 
+// A run that starts takes a recorded lease as ended if it ended before the newest commit (EarlierRuns). So before a
+// message is delivered again after such a lease, a commit saves a time after that end.
+DueMs Dispatcher::lapse_to_save(const Entry& entry) const {
+    const DueMs until_ms = recent_.work(entry).lease.until_ms;
+    return until_ms == 0 ? 0 : until_ms + options_.unsaved_due_max_ms;
+}
+
+// Whether its consumer has yet to get it: until then its leases are not recorded, because they can be given up.
+void Dispatcher::promise(const Delivery& delivery, bool is_promised) {
+    for (const Delivered& message : delivery.answer.messages) {
+        const auto lease = lifecycle_.leases().find(message.id);
+        if (lease == lifecycle_.leases().end() || lease->second.attempt != message.attempt) continue;
+        lease->second.is_promised = is_promised;
+        if (!is_promised) lifecycle_.note_lease(recent_.find(message.id));
+    }
+}
+
 void Dispatcher::deliver_held() {
-    for (Delivery& delivery : std::exchange(held_, {})) finish_delivery(std::move(delivery), {});
+    for (Delivery& delivery : std::exchange(held_, {})) {
+        promise(delivery, false);
+        finish_delivery(std::move(delivery), {});
+    }
 }
 
 void Dispatcher::refuse_held() {

@@ -28,7 +28,7 @@ class Dispatcher : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, L
     // A consumer gets ready messages, or waits for some.
     void start(const LeaseCommand& command, ReplyToken token);
     // Leases this message, which is ready; its queue is not paused.
-    void lease_ready(EntryNumber number, ReplyToken token, std::int64_t lease_ms);
+    void lease_ready(EntryNumber number, ReplyToken token, const LeaseTerms& terms);
     // The message that the next consumer of the queue would get; null: none is ready in memory. Valid until the next
     // change of the queue. Amortised O(log n).
     const ReadyKey* first_ready(QueueNumber number);
@@ -69,7 +69,7 @@ class Dispatcher : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, L
         ReplyToken token = 0;
         QueueNumber queue = 0;
         std::uint32_t max = 1;
-        std::int64_t lease_ms = 0;
+        LeaseTerms terms;
         DueMs since_ms = 0;
         TimerHandle timer;
         bool brief = false;  // only until the current read for its queue is done
@@ -77,12 +77,14 @@ class Dispatcher : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, L
 
     std::size_t serve_next(QueueNumber number);
     std::vector<ReadyKey> take_ready(QueueNumber number, std::uint32_t max);
-    void grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, std::int64_t lease_ms,
+    void grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, const LeaseTerms& terms,
                DueMs consumer_ms);
     DueMs late_from(const Entry& entry, DueMs consumer_ms) const;
     void fill(Delivered& message, std::string_view record_body);
     void finish_delivery(Delivery delivery, const FoundRecords& records);
+    void promise(const Delivery& delivery, bool is_promised);
     bool is_due_saved(const Delivery& delivery) const;
+    DueMs lapse_to_save(const Entry& entry) const;
     void return_delivery(const Delivery& delivery);
     void add_lateness(Delivered& message);
     void wait_briefly(std::uint64_t number, Waiter& waiter);

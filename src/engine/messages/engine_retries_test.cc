@@ -164,9 +164,9 @@ TEST(Retries, released_attempts_do_not_count) {
     EXPECT_EQ(fail(shard, shard.lease().at(0).lease).outcome, LeaseOutcome::dead);
 }
 
-// A run that died with a message on its last attempt leaves it due, and a consumer that it kills would meet it for
+// A run that died with a message on its last attempt leaves it leased, and a consumer that it kills would meet it for
 // ever.
-TEST(Retries, a_message_without_attempts_left_after_a_restart_dies_instead_of_being_delivered) {
+TEST(Retries, a_message_whose_last_attempt_is_lost_after_a_restart_dies_instead_of_being_delivered) {
     TrialEngine first(with_rule(kTwice));
     first.put(0, "poison");
     first.lease(1, 1'000);
@@ -174,6 +174,9 @@ TEST(Retries, a_message_without_attempts_left_after_a_restart_dies_instead_of_be
     ASSERT_EQ(first.lease(1, 3'600'000).size(), 1u);
     first.turn(StartedAttempts::kWaitMs);
     TrialEngine second(with_rule(kTwice), first);
+    EXPECT_TRUE(second.lease().empty());
+    EXPECT_EQ(get(second, kShardsMax).row.state.state, State::leased);
+    second.turn(3'600'000);
     EXPECT_TRUE(second.lease().empty());
     EXPECT_EQ(get(second, kShardsMax).row.state.state, State::dead);
     EXPECT_EQ(get(second, kShardsMax).row.reason, "lease lost");

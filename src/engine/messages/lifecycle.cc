@@ -14,6 +14,7 @@ namespace duewheel {
 
 void Lifecycle::start() {
     window_.start();
+    grace_until_ms_ = now_ + options_.lease_grace_ms;
     for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
         Entry& entry = recent_.entry(number);
         if (entry.id == 0) continue;
@@ -21,9 +22,11 @@ void Lifecycle::start() {
             !recent_.is_recurring(entry) &&
             earlier_runs_.may_have_delivered(entry.id, entry.durable_state, entry.due_ms, entry.nominal_due_ms);
         join_line(number);
+        resume_lease(number);
     }
     for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
-        if (recent_.entry(number).id != 0) settle(number);
+        const Entry& entry = recent_.entry(number);
+        if (entry.id != 0 && entry.waits_for != WaitsFor::lease) settle(number);
     }
 }
 
@@ -31,7 +34,13 @@ EntryNumber Lifecycle::admit(const MessageRow& row) {
     const EntryNumber number = recent_.admit(row);
     recent_.entry(number).from_past = earlier_runs_.may_have_delivered(row.id, row.state);
     join_line(number);
+    resume_lease(number);
     return number;
+}
+
+void Lifecycle::load(const MessageRow& row) {
+    const EntryNumber number = admit(row);
+    if (recent_.entry(number).waits_for != WaitsFor::lease) settle(number);
 }
 
 void Lifecycle::drop(EntryNumber number, Leaving leaving) {
@@ -202,6 +211,7 @@ QueueNumber Lifecycle::apply(const Operation& operation, const MessageRecord& re
         in_queue = entry.queue;
         assert(entry.id == record.id && entry.in_batch);
         entry.in_batch = false;
+        if (record.kind != RecordKind::relocate) entry.forgives = false;  // the record says so
         woken = entry.timer == kFired;
         if (woken) entry.timer = 0;
         if (!keeps_live) {
@@ -310,16 +320,90 @@ void Lifecycle::take(EntryNumber number) {
     become(number, WaitsFor::lease);
 }
 
-void Lifecycle::start_attempt(EntryNumber number, DueMs until_ms, DueMs late_from_ms) {
+void Lifecycle::start_attempt(EntryNumber number, const LeaseTerms& terms, DueMs late_from_ms) {
     Entry& entry = recent_.entry(number);
     const bool has_earlier = entry.has_unwritten_attempt();
     entry.begun += 1;
     forget_held_back(entry.id);
     const auto late_ms = static_cast<std::uint32_t>(std::clamp<DueMs>(now_ - late_from_ms, 0, UINT32_MAX));
-    leases_[entry.id] = {entry.begun, late_ms, until_ms, late_from_ms - entry.nominal_due_ms};
+    const DueMs until_ms = now_ + terms.lease_ms;
+    leases_[entry.id] = {.attempt = entry.begun,
+                         .lateness_ms = late_ms,
+                         .until_ms = until_ms,
+                         .wait_ms = late_from_ms - entry.nominal_due_ms,
+                         .began_ms = now_,
+                         .incarnation = run_.incarnation,
+                         .ends_with_server = terms.ends_with_server};
     unsettled_expiry(number);
     arm(number, until_ms);
     if (!has_earlier) own_.attempts.note(entry.id);
+}
+
+// Leases the message as an earlier run did, if a record says so. `forgives`: otherwise its last attempt ended with that
+// run, or in the grace of this one.
+void Lifecycle::resume_lease(EntryNumber number) {
+    Entry& entry = recent_.entry(number);
+    const RecordedLease& recorded = recent_.work(entry).lease;
+    if (recorded.incarnation == 0 || recorded.incarnation == run_.incarnation) return;
+    const DueMs until_ms = std::max(recorded.until_ms, grace_until_ms_);
+    const bool is_in_grace = recorded.until_ms < grace_until_ms_;
+    if (recorded.until_ms == 0 || earlier_runs_.saw_end_of(recorded.until_ms) || until_ms <= now_) {
+        entry.forgives = is_in_grace;
+        return;
+    }
+    entry.from_past = earlier_runs_.may_have_ended(recorded.began_ms);
+    leases_[entry.id] = {.attempt = entry.begun,
+                         .until_ms = until_ms,
+                         .wait_ms = std::max<DueMs>(recorded.began_ms - entry.nominal_due_ms, 0),
+                         .began_ms = recorded.began_ms,
+                         .incarnation = recorded.incarnation,
+                         .is_in_grace = is_in_grace};
+    become(number, WaitsFor::lease);
+    order_lines_.hold(number);
+    unsettled_expiry(number);
+    arm(number, until_ms);
+}
+
+void Lifecycle::begin_grace() {
+    grace_until_ms_ = now_ + options_.lease_grace_ms;
+    std::vector<MessageId> in_grace;  // all leases are of earlier runs so far
+    for (const auto& [id, lease] : leases_) {
+        if (lease.until_ms < grace_until_ms_) in_grace.push_back(id);
+    }
+    std::sort(in_grace.begin(), in_grace.end());  // the order of a hash table must not be visible
+    for (const MessageId id : in_grace) {
+        Lease& lease = leases_.at(id);
+        lease.until_ms = grace_until_ms_;
+        lease.is_in_grace = true;
+        arm(recent_.find(id), grace_until_ms_);
+    }
+}
+
+void Lifecycle::extend_lease(EntryNumber number, DueMs until_ms) {
+    Lease& lease = leases_.at(recent_.entry(number).id);
+    lease.until_ms = std::max(lease.until_ms, until_ms);
+    lease.is_in_grace = false;
+    arm(number, lease.until_ms);
+    note_lease(number);
+}
+
+// An attempt without a record waits for one anyway.
+void Lifecycle::note_lease(EntryNumber number) {
+    const Entry& entry = recent_.entry(number);
+    Lease& lease = leases_.at(entry.id);
+    const bool will_be_written = entry.has_unwritten_attempt() && !entry.in_batch;
+    if (lease.ends_with_server || lease.is_extended || will_be_written) return;
+    lease.is_extended = true;
+    own_.attempts.note(entry.id);
+}
+
+bool Lifecycle::was_lost_by_restart(EntryNumber number, const LeaseToken& lease) const {
+    const Entry& entry = recent_.entry(number);
+    if (lease.incarnation == run_.incarnation) return false;
+    if (lease.attempt > entry.attempts) return true;  // a crash has forgotten it
+    const RecordedLease& recorded = recent_.work(entry).lease;
+    if (lease.attempt < entry.attempts || recorded.incarnation == 0) return false;
+    return recorded.incarnation != lease.incarnation || recorded.until_ms == 0;
 }
 
 void Lifecycle::end_lease(EntryNumber number) {
@@ -327,6 +411,7 @@ void Lifecycle::end_lease(EntryNumber number) {
     assert(entry.waits_for == WaitsFor::lease);
     const MessageId id = entry.id;
     const DueMs until = leases_.at(id).until_ms;
+    if (leases_.at(id).is_in_grace) recent_.entry(number).forgives = true;
     disarm(number);
     settled_expiry(number);
     if (is_purged(entry)) {
@@ -357,7 +442,7 @@ const RetryRule& Lifecycle::retry_rule(const Entry& entry) const {
 }
 
 std::uint32_t Lifecycle::attempts_counted(const Entry& entry) const {
-    const std::uint32_t forgiven = recent_.attempts_forgiven(entry);
+    const std::uint32_t forgiven = recent_.attempts_forgiven(entry) + (entry.forgives ? 1 : 0);
     return entry.begun > forgiven ? entry.begun - forgiven : 0;
 }
 
@@ -484,7 +569,7 @@ void Lifecycle::finish(const OrderLookup& lookup, const Stretch& stretch, Genera
     end_line_lookup(lookup.line);
     if (const MessageRow* first = order_lines_.take(lookup, stretch, generation)) {
         ++counters_.loaded;
-        settle(admit(*first));
+        load(*first);
     }
     advance_line(lookup.line);
     while (const std::optional<std::string> waiting = order_lines_.take_waiting()) {

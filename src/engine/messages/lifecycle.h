@@ -9,11 +9,16 @@
 // contains leaves memory if nothing needs it before the end of the due window.
 //
 // An attempt is a delivery that has started. It counts against the message's rule unless the message was released, or
-// the attempt came before a kick or a redrive. If the last lease that the rule allows is lost, with the consumer or
-// with the process, there is no record of it: the engine notices it when the message would be ready again. The message
-// then waits for its end, which is part of the next batch, and a command that comes before it can still change the
+// the attempt came before a kick or a redrive, or ended with the process. If the last lease that the rule allows is
+// lost, there is no record of it: the engine notices it when the message would be ready again. The message then waits
+// for its end, which is part of the next batch, and a command that comes before it can still change the
 // outcome. So a message that kills its consumers ends among the dead letters, where an
 // operator will find it.
+//
+// A lease outlives the process if the record of its attempt holds it. A run keeps the leases that had not ended at the
+// newest commit of the run before; those that end within a grace last until its end, so that their workers can return.
+// An attempt that a record began and none ended counts only if its lease ends in this run, after the grace. So a
+// restart makes no dead letter.
 //
 // From the instant of its expiry a message is not delivered; its end is a record of the next batch. A message that is
 // leased when it expires can be acknowledged while its lease lasts. Until an expiry that has come is on disk, the load
@@ -58,8 +63,10 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
 
     // The first time of this run: everything that the log has is put where it belongs.
     void start();
-    // Loads a row of the index.
+    // Loads a row of the index; it waits for nothing, unless an earlier run leased it.
     EntryNumber admit(const MessageRow& row);
+    // The same, and puts it where it belongs.
+    void load(const MessageRow& row);
     // Drops a message that the index contains; `leaving` determines what finds it again.
     void drop(EntryNumber number, Leaving leaving = Leaving::to_disk);
     // Drops it, if nothing needs it: its segment is in the index now.
@@ -79,8 +86,16 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
 
     // A ready message is taken from the ready list.
     void take(EntryNumber number);
-    // It is delivered, and leased until then. `late_from_ms`: since when the server could deliver it.
-    void start_attempt(EntryNumber number, DueMs until_ms, DueMs late_from_ms);
+    // It is delivered, and leased from now on. `late_from_ms`: since when the server could deliver it.
+    void start_attempt(EntryNumber number, const LeaseTerms& terms, DueMs late_from_ms);
+    // The lease lasts at least until then.
+    void extend_lease(EntryNumber number, DueMs until_ms);
+    // The record of its attempt does not show its lease: another one will.
+    void note_lease(EntryNumber number);
+    // This run serves: the leases of earlier ones that have ended last for the grace from now on.
+    void begin_grace();
+    // Whether this lease of the message ended with the run that granted it.
+    bool was_lost_by_restart(EntryNumber number, const LeaseToken& lease) const;
     // The lease was lost or released: the message is due as before.
     void end_lease(EntryNumber number);
     // The same; if a record of the message is being written, once it is durable, as if the lease had expired.
@@ -154,6 +169,7 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
     void rest(EntryNumber number, WaitsFor next, DueMs until_ms);
     void begin_writing(EntryNumber number, WaitsFor next);
     std::uint32_t ready_max_for(const Entry& entry) const;
+    void resume_lease(EntryNumber number);
     void make_ready(EntryNumber number);
     void list_ready(EntryNumber number);
     // If no consumer waits, the next one comes later than that: then it does nothing.
@@ -179,6 +195,7 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
     DueWindow window_;
     OrderLines order_lines_;
     OwnRecords own_;
+    DueMs grace_until_ms_ = 0;
     std::uint64_t ready_count_ = 0;
     // Ready messages that something else than their due time held back until then, while a consumer waited: a lease, an
     // earlier message of the order key, or that they were put or moved to a time that had passed.

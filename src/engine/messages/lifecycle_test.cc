@@ -39,7 +39,7 @@ TEST(Lifecycle, a_lost_lease_makes_a_message_ready_again_until_its_attempts_are_
         ASSERT_EQ(trial.recent.entry(number).state(), State::ready);
         trial.queues[0].ready.pop_first();
         trial.lifecycle.take(number);
-        trial.lifecycle.start_attempt(number, trial.now + 100, trial.now);
+        trial.lifecycle.start_attempt(number, {100}, trial.now);
         EXPECT_EQ(trial.recent.entry(number).state(), State::leased);
         trial.lifecycle.check();
         trial.advance_to(trial.now + 100);
@@ -75,7 +75,7 @@ TEST(Lifecycle, a_timer_that_fires_while_a_record_is_written_takes_effect_afterw
     const EntryNumber number = trial.put_message(trial.now);
     trial.queues[0].ready.pop_first();
     trial.lifecycle.take(number);
-    trial.lifecycle.start_attempt(number, trial.now + 1'000, trial.now);
+    trial.lifecycle.start_attempt(number, {1'000}, trial.now);
     trial.advance_to(trial.now + 999);
     trial.batch([&] {
         trial.lifecycle.own_records().attempts.add_to_batch();
@@ -98,7 +98,7 @@ TEST(Lifecycle, a_message_without_attempts_left_is_not_delivered_by_its_line) {
     trial.answer<OrderLookup>(trial.lifecycle, Stretch{{}, true, {}});
     trial.queues[0].ready.pop_first();
     trial.lifecycle.take(late);
-    trial.lifecycle.start_attempt(late, trial.now + 100, trial.now);
+    trial.lifecycle.start_attempt(late, {100}, trial.now);
     const EntryNumber early = trial.put_record(keyed, trial.now - 5);
     trial.advance_to(trial.now + 100);
     EXPECT_EQ(trial.recent.entry(early).waits_for, WaitsFor::consumer);

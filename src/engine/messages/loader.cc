@@ -21,7 +21,7 @@ void Loader::finish(const DueLookup& lookup, Stretch stretch, Generation generat
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
         if (is_ended(row.state.state)) continue;
         ++counters_.loaded;
-        lifecycle_.settle(lifecycle_.admit(row));
+        lifecycle_.load(row);
     }
     prefetch(stretch.rows);
     if (!window_.is_behind()) {
@@ -41,7 +41,7 @@ void Loader::finish(const BacklogLookup& lookup, Stretch stretch, Generation gen
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
         if (!is_timed(row.state.state) || row.state.due_ms > now_) continue;
         ++counters_.loaded;
-        lifecycle_.settle(lifecycle_.admit(row));  // ready; or behind the cursor again, if memory has enough
+        lifecycle_.load(row);  // ready; or behind the cursor again, if memory has enough
     }
     prefetch(stretch.rows);
 }

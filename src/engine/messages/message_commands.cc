@@ -343,11 +343,10 @@ Verdict MessageCommands::decide(PendingCommand& pending, const ExtendCommand& co
     }
     Known known;
     if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
-    Lease& lease = lifecycle_.leases().at(command.lease.id);
     const std::int64_t by_queue = queues_.lease_time(queues_.at(recent_.entry(known.entry).queue));
-    lease.until_ms = std::max(lease.until_ms, now_ + command.lease_ms.value_or(by_queue));
-    lifecycle_.arm(known.entry, lease.until_ms);
-    return replied(pending, LeaseEndAnswer{LeaseOutcome::extended, 0, lease.until_ms});
+    lifecycle_.extend_lease(known.entry, now_ + command.lease_ms.value_or(by_queue));
+    const DueMs until_ms = lifecycle_.leases().at(command.lease.id).until_ms;
+    return replied(pending, LeaseEndAnswer{LeaseOutcome::extended, 0, until_ms});
 }
 
 // ---- compaction

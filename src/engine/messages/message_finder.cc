@@ -90,7 +90,8 @@ std::optional<Verdict> MessageFinder::answer_unless_here(const Known& known, Pen
 }
 
 void MessageFinder::withdraw(const Known& known) {
-    if (known.admitted && !recent_.entry(known.entry).in_batch) lifecycle_.drop(known.entry);
+    const Entry& entry = recent_.entry(known.entry);
+    if (known.admitted && !entry.in_batch && entry.waits_for == WaitsFor::none) lifecycle_.drop(known.entry);
 }
 
 Verdict MessageFinder::replied_unchanged(const Known& known, const PendingCommand& pending, Reply with) {
@@ -114,7 +115,6 @@ std::optional<Verdict> MessageFinder::find_leased(PendingCommand& pending, const
     }
     known = find(pending, lease.id, nullptr);
     LeaseEndAnswer answer;
-    answer.by_restart = lease.incarnation != run_.incarnation;
     switch (known.what) {
         case Known::What::busy:
         case Known::What::needs_lookup:
@@ -133,9 +133,10 @@ std::optional<Verdict> MessageFinder::find_leased(PendingCommand& pending, const
             break;
     }
     const auto held = lifecycle_.leases().find(lease.id);
-    const bool holds = held != lifecycle_.leases().end() && !answer.by_restart &&
-                       held->second.attempt == lease.attempt && held->second.until_ms > now_;
-    if (holds) return std::nullopt;
+    const bool is_its_own = held != lifecycle_.leases().end() && held->second.attempt == lease.attempt &&
+                            held->second.incarnation == lease.incarnation;
+    if (is_its_own && held->second.until_ms > now_) return std::nullopt;
+    answer.by_restart = !is_its_own && lifecycle_.was_lost_by_restart(known.entry, lease);
     reply(pending.token, answer);
     withdraw(known);
     return Verdict::settled;

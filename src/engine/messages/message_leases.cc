@@ -25,9 +25,10 @@ Verdict MessageLeases::decide(PendingCommand& pending, const LeaseMessageCommand
         return finder_.replied_unchanged(known, pending, *std::move(obstacle));
     }
     const Entry& entry = recent_.entry(known.entry);
-    const std::int64_t lease_ms = command.lease_ms.value_or(queues_.lease_time(queues_.at(entry.queue)));
+    const LeaseTerms terms{command.lease_ms.value_or(queues_.lease_time(queues_.at(entry.queue))),
+                           command.ends_with_server};
     if (entry.waits_for == WaitsFor::consumer) {
-        dispatcher_.lease_ready(known.entry, pending.token, lease_ms);
+        dispatcher_.lease_ready(known.entry, pending.token, terms);
         return Verdict::settled;
     }
     if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
@@ -37,7 +38,7 @@ Verdict MessageLeases::decide(PendingCommand& pending, const LeaseMessageCommand
             return finder_.replied_unchanged(known, pending, std::move(room).error());
         }
     }
-    promises_[entry.id] = {.token = pending.token, .lease_ms = lease_ms};
+    promises_[entry.id] = {.token = pending.token, .terms = terms};
     add(known.entry, due_now(entry), 0, Error{});
     return Verdict::settled;
 }
@@ -89,7 +90,7 @@ void MessageLeases::lease_promised(MessageId id) {
     std::optional<Error> obstacle = find_obstacle(number);
     if (!obstacle && recent_.entry(number).state() != State::ready) obstacle = not_leasable("has expired");
     if (obstacle) return reply(promise.token, Error{"made_ready"_code, obstacle->message + "; it was made due"});
-    dispatcher_.lease_ready(number, promise.token, promise.lease_ms);
+    dispatcher_.lease_ready(number, promise.token, promise.terms);
 }
 
 void MessageLeases::forget(ReplyToken token) {

@@ -42,7 +42,7 @@ class MessageLeases : Uses<RecentTier, ServerTime, RunState, Effects, TimeRules,
     // The lease of a message that becomes due with the batch.
     struct Promise {
         ReplyToken token = 0;
-        std::int64_t lease_ms = 0;
+        LeaseTerms terms;
     };
 
     // Why the message cannot be leased; nothing if it can.

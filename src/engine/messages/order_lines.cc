@@ -65,6 +65,11 @@ bool OrderLines::block(EntryNumber number) {
     return true;
 }
 
+void OrderLines::hold(EntryNumber number) {
+    const std::string name = name_of(number);
+    if (!name.empty()) lines_.at(name).out = recent_.entry(number).id;
+}
+
 void OrderLines::take_back(EntryNumber number) {
     const std::string name = name_of(number);
     if (name.empty()) return;

@@ -43,6 +43,8 @@ class OrderLines : Uses<EngineOptions, RecentTier, ServerTime, Lookups> {
     void leave(EntryNumber number, Leaving leaving);
     // It is due and waits for its turn in its line, which it has. False if it did before.
     bool block(EntryNumber number);
+    // It is leased when it joins: nothing else of its line is ready or leased.
+    void hold(EntryNumber number);
     // It is neither ready nor leased any more.
     void take_back(EntryNumber number);
 

@@ -45,13 +45,16 @@ void StartedAttempts::add_to_batch() {
         const EntryNumber number = recent_.find(attempts_.front().id);
         if (number == kNoEntry) continue;
         const Entry& entry = recent_.entry(number);
-        if (!entry.has_unwritten_attempt()) continue;  // a record of a change contains it
-        if (!has_room(change_bytes_max(entry)) || batch().count() >= options_.batch_operations_max) break;
+        if (!is_to_be_written(entry.id)) continue;  // a record of a change contains it
+        if (!has_room(change_bytes_max(entry) + kRecordedLeaseBytesMax) ||
+            batch().count() >= options_.batch_operations_max)
+            break;
         if (entry.in_batch) {
             kept.push_back(attempts_.front());
             continue;
         }
-        add(number, changed(entry, RecordKind::attempt, Cause::none), 0, Error{});
+        add(number, record_of(entry), 0, Error{});
+        if (const auto lease = leases_.find(entry.id); lease != leases_.end()) lease->second.is_extended = false;
     }
     attempts_.insert(attempts_.begin(), kept.begin(), kept.end());
 }
@@ -60,9 +63,27 @@ void StartedAttempts::add_to_batch() {
 void StartedAttempts::keep_waiting() {
     if (attempts_.size() <= 2 * recent_.entry_count() + 64) return;
     std::erase_if(attempts_, [this](const Attempt& attempt) {
-        const EntryNumber number = recent_.find(attempt.id);
-        return number == kNoEntry || !recent_.entry(number).has_unwritten_attempt();
+        return recent_.find(attempt.id) == kNoEntry || !is_to_be_written(attempt.id);
     });
+}
+
+bool StartedAttempts::is_to_be_written(MessageId id) const {
+    if (recent_.entry(recent_.find(id)).has_unwritten_attempt()) return true;
+    const auto lease = leases_.find(id);
+    return lease != leases_.end() && lease->second.is_extended;
+}
+
+MessageRecord StartedAttempts::record_of(const Entry& entry) const {
+    MessageRecord record = changed(entry, RecordKind::attempt, Cause::none);
+    RecordedLease recorded;
+    if (const auto lease = leases_.find(entry.id); lease != leases_.end()) {
+        const Lease& held = lease->second;
+        recorded.until_ms = held.ends_with_server || held.is_promised ? 0 : held.until_ms;
+        recorded.began_ms = held.began_ms;
+        recorded.incarnation = held.incarnation;
+    }
+    record.state.work.edit([&](WorkState& work) { work.lease = std::move(recorded); });
+    return record;
 }
 
 void ExhaustedMessages::add_to_batch() {

@@ -3,8 +3,9 @@
 // the outcome.
 //
 // An attempt waits longer than the others, because no caller waits for its record, and the record of its
-// acknowledgement, failure or release contains it: only attempts that last are written. A crash forgets
-// those that are not written; what was due before it is marked as maybe delivered then (earlier_runs.h).
+// acknowledgement, failure or release contains it: only attempts that last are written, with their leases, which the
+// next run keeps (lifecycle.h). An extension of such a lease waits as long, for another record of the attempt. A crash
+// forgets what is not written; what was due before it is marked as maybe delivered then (earlier_runs.h).
 #pragma once
 
 #include <cstddef>
@@ -14,6 +15,7 @@
 #include <vector>
 
 #include "engine/commands/command_traits.h"
+#include "engine/commands/delivery.h"
 #include "engine/core/batch_writer.h"
 
 namespace duewheel {
@@ -21,19 +23,23 @@ namespace duewheel {
 // The reason of a failure for which the consumer gave none.
 inline constexpr std::string_view kNoReason = "failed without a reason";
 
-// Attempts that started and last.
-class StartedAttempts : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, RunState, BatchWriter> {
+// Attempts that started and last, with their leases, and how far these have been extended.
+class StartedAttempts : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Leases, RunState, BatchWriter> {
   public:
     explicit StartedAttempts(const Uses& uses) : Uses(uses) {}
 
     void note(MessageId id) { attempts_.push_back({id, now_}); }
+    // The record of its attempt, with its lease as it is now.
+    MessageRecord record_of(const Entry& entry) const;
     // When a batch must contain the first ones: at once if the engine stops; kNever if none waits, or if there is only
     // space for the ends of messages. A batch writes those that have waited half of that time, so that consumers that
     // acknowledge late cost few batches.
     DueMs due_ms() const;
 
     bool has_work() const { return due_ms() <= now_; }
-    std::size_t next_bytes() const { return has_work() ? change_bytes_max(attempts_.front().id) : 0; }
+    std::size_t next_bytes() const {
+        return has_work() ? change_bytes_max(attempts_.front().id) + kRecordedLeaseBytesMax : 0;
+    }
     void add_to_batch();
     bool is_idle() const { return !has_work(); }
 
@@ -47,8 +53,9 @@ class StartedAttempts : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment,
     };
 
     void keep_waiting();
+    bool is_to_be_written(MessageId id) const;
 
-    std::deque<Attempt> attempts_;  // in the order in which they began
+    std::deque<Attempt> attempts_;  // in the order in which they began, or were extended
 };
 
 // Ends of messages that expired.
@@ -91,7 +98,8 @@ class ExhaustedMessages : Uses<EngineOptions, RecentTier, BatchWriter> {
 
 // Each is a source of work for batches (part_by_type.h).
 struct OwnRecords {
-    explicit OwnRecords(const Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, RunState, BatchWriter>& all)
+    explicit OwnRecords(
+        const Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Leases, RunState, BatchWriter>& all)
         : expired(all), attempts(all), exhausted(all) {}
 
     ExpiredMessages expired;

@@ -18,9 +18,13 @@ TrialEngine::TrialEngine(EngineOptions options, EngineStart start, const std::fu
 
 TrialEngine::TrialEngine(const EngineOptions& options, const TrialEngine& earlier, const FindZone& zones,
                          const std::string& zone_data)
+    : TrialEngine(options, earlier, 0, zones, zone_data) {}
+
+TrialEngine::TrialEngine(const EngineOptions& options, const TrialEngine& earlier, std::int64_t later_ms,
+                         const FindZone& zones, const std::string& zone_data)
     : engine_(options, start_after(earlier, zones, zone_data), replay(earlier, recent_)),
       block_bytes_(earlier.block_bytes_),
-      now_(earlier.now_),
+      now_(earlier.now_ + later_ms),
       log_(earlier.log_) {
     turn(0);
     EXPECT_TRUE(engine_.is_serving());

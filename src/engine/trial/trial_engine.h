@@ -26,8 +26,10 @@ class TrialEngine {
     explicit TrialEngine(
         EngineOptions options = {}, EngineStart start = {},
         const std::function<void(TrialEngine&)>& prepare = [](TrialEngine&) {});
-    // The process died, and what was durable is replayed. `zones` and `zone_data`: what schedules are calculated with
-    // now.
+    // The process died, and what was durable is replayed, so much later. `zones` and `zone_data`: what schedules are
+    // calculated with now.
+    TrialEngine(const EngineOptions& options, const TrialEngine& earlier, std::int64_t later_ms,
+                const FindZone& zones = &Zone::load, const std::string& zone_data = "unknown");
     TrialEngine(const EngineOptions& options, const TrialEngine& earlier, const FindZone& zones = &Zone::load,
                 const std::string& zone_data = "unknown");
 

@@ -58,8 +58,9 @@ std::optional<Error> refusal_of(const LeaseEndAnswer& answer) {
     if (answer.outcome != LeaseOutcome::expired) return std::nullopt;
     if (answer.by_restart) {
         return Error{"lease_ended"_code,
-                     "the server was restarted, which ends all leases. Another consumer may have the message now; the "
-                     "server delivers it again unless it has ended"};
+                     "the server was restarted, and this lease did not outlast that: it was granted or extended less "
+                     "than a second before. Another consumer may have the message now; the server delivers it again "
+                     "unless it has ended"};
     }
     return Error{"lease_ended"_code,
                  "the lease has already ended: it timed out, another call ended it, or the message expired. Another "
