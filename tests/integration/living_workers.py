@@ -269,7 +269,7 @@ class Crew:
             lease, text = self.refusals.pop()
             if not (self.may_be_forgotten(lease) or lease.late):
                 before = [f"{fall.at - lease.granted_at:.2f} s" for fall in self.falls if fall.at > lease.granted_at]
-                self.wrong.append(f"{text} to a worker that lives, of a lease that was granted {before} before the server went away: {lease}")
+                self.wrong.append(f"{text} to a worker that lives, of a lease granted {before} before the server went away: {lease}")
         assert not self.wrong, "\n".join([f"{len(self.wrong)} violations", *self.wrong[:5]])
 
     def falls_now(self, forgets):
