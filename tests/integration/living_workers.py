@@ -34,10 +34,6 @@ class Load:
     lease_s: tuple
     falls: int      # of the server
     rest_s: tuple   # between them
-    grace_s: int    # of a lease when the server is ready again
-
-    def arguments(self):
-        return ["--leases-grace", f"{self.grace_s}s"]
 
 
 @dataclasses.dataclass(eq=False)

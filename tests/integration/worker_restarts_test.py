@@ -17,8 +17,8 @@ import shutil
 from daemon import BIN, Daemon
 from living_workers import Crew, Load
 
-SHORT = Load(workers=200, work_s=(0.5, 8), lease_s=(3, 6, 12), falls=12, rest_s=(0.3, 3), grace_s=1)
-LONG = Load(workers=200, work_s=(1, 60), lease_s=(15, 30, 60), falls=50, rest_s=(1, 25), grace_s=10)
+SHORT = Load(workers=200, work_s=(0.5, 8), lease_s=(3, 6, 12), falls=12, rest_s=(0.3, 3))
+LONG = Load(workers=200, work_s=(1, 60), lease_s=(15, 30, 60), falls=50, rest_s=(1, 25))
 
 
 class Server(Daemon):
@@ -47,7 +47,7 @@ class Server(Daemon):
 
 async def run(load, seed):
     randomness = random.Random(seed)
-    with Server(arguments=load.arguments()) as server:
+    with Server() as server:
         await server.begin()
         crew = Crew([server.port], load, seed)
         crew.start()

@@ -22,16 +22,16 @@ from kept_nodes import KeptNode, KeptNodes
 from living_workers import Crew, Load
 from nodes import TAKEOVER_S
 
-SHORT = Load(workers=200, work_s=(0.5, 8), lease_s=(3, 6, 12), falls=5, rest_s=(1, 5), grace_s=2)
-LONG = Load(workers=200, work_s=(1, 60), lease_s=(15, 30, 60), falls=20, rest_s=(2, 25), grace_s=10)
+SHORT = Load(workers=200, work_s=(0.5, 8), lease_s=(3, 6, 12), falls=5, rest_s=(1, 5))
+LONG = Load(workers=200, work_s=(1, 60), lease_s=(15, 30, 60), falls=20, rest_s=(2, 25))
 
 
 class Log:
     """The nodes, and who owns the log."""
 
-    def __init__(self, directory, bootstrap, load):
+    def __init__(self, directory, bootstrap):
         arguments = ["--kafka-bootstrap", bootstrap, "--kafka-log-replicate", "--kafka-log-unsafe-replication",
-                     "--kafka-log-takeover-after", f"{TAKEOVER_S}s", *load.arguments()]
+                     "--kafka-log-takeover-after", f"{TAKEOVER_S}s"]
         self.nodes = KeptNodes(KeptNode(directory, number, port, arguments) for number, port in enumerate(free_ports(3)))
         self.expected = 1  # takeovers: the first owner, and one for each that was lost
         self.losing = False
@@ -60,7 +60,7 @@ class Log:
 
 async def run(directory, bootstrap, load, seed):
     randomness = random.Random(seed)
-    log = Log(directory, bootstrap, load)
+    log = Log(directory, bootstrap)
     try:
         await asyncio.to_thread(log.nodes.start)
         crew = Crew([node.port for node in log.nodes], load, seed, log.unasked)
