@@ -301,7 +301,8 @@ void BeanstalkSession::end_lease(SlotNumber slot, MessageId id, Command command,
         }
         drop_job(id);
         const LeaseOutcome outcome = std::get<LeaseEndAnswer>(result).outcome;
-        const bool had_ended = outcome == LeaseOutcome::expired || outcome == LeaseOutcome::purged;
+        const bool had_ended =
+            outcome == LeaseOutcome::expired || outcome == LeaseOutcome::purged || outcome == LeaseOutcome::cancelled;
         reply(slot, had_ended ? kNotFound : done);
     });
 }

@@ -76,11 +76,9 @@ Result<Command> read_reschedule(const HttpRequest& request, const HttpApiOptions
 }
 
 // The key and the queue of the message, from the parameters.
-Result<MessageKey> read_message_key(const HttpRequest& request, const HttpApiOptions& options) {
-    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"queue", "key"});
-    if (!query) return query.error();
-    const std::optional<std::string_view> queue = query->text("queue");
-    const std::optional<std::string_view> key = query->text("key");
+Result<MessageKey> read_message_key(const QueryRequest& query, const HttpApiOptions& options) {
+    const std::optional<std::string_view> queue = query.text("queue");
+    const std::optional<std::string_view> key = query.text("key");
     if (!queue) return Error{"missing_parameter"_code, "`queue` is missing: name the queue of the message", "queue"};
     if (!key)
         return Error{"missing_parameter"_code, "`key` is missing: give the key that the message was put with", "key"};
@@ -91,14 +89,32 @@ Result<MessageKey> read_message_key(const HttpRequest& request, const HttpApiOpt
     return by_key;
 }
 
+// The parameters of a call on one message. `by_key`: it is identified by them.
+Result<QueryRequest> read_message_query(const HttpRequest& request, bool by_key) {
+    if (request.method == "DELETE") {
+        return by_key ? QueryRequest::parse(request.query, {"queue", "key", "running"})
+                      : QueryRequest::parse(request.query, {"running"});
+    }
+    return by_key ? QueryRequest::parse(request.query, {"queue", "key"}) : QueryRequest::parse(request.query, {});
+}
+
+Result<Command> read_cancel(const QueryRequest& query, CancelCommand cancel) {
+    const Result<bool> running = query.flag("running");
+    if (!running) return running.error();
+    cancel.running = *running;
+    return Command(std::move(cancel));
+}
+
 Result<Command> read_key_call(const HttpRequest& request, std::string name_space, const HttpApiOptions& options) {
-    Result<MessageKey> key = read_message_key(request, options);
+    const Result<QueryRequest> query = read_message_query(request, true);
+    if (!query) return query.error();
+    Result<MessageKey> key = read_message_key(*query, options);
     if (!key) return std::move(key).error();
     if (request.method == "PATCH") {
         return read_reschedule(request, options, {std::move(name_space), 0, {}, 0, *std::move(key)});
     }
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    if (request.method == "DELETE") return Command(CancelCommand{std::move(name_space), 0, *std::move(key)});
+    if (request.method == "DELETE") return read_cancel(*query, {std::move(name_space), 0, *std::move(key)});
     return Command(GetCommand{std::move(name_space), 0, *std::move(key)});
 }
 
@@ -106,6 +122,8 @@ Result<Command> read_message_call(const HttpRequest& request, const CallPath& pa
                                   const HttpApiOptions& options) {
     const Result<MessageId> id = read_message_id(path);
     if (!id) return id.error();
+    const Result<QueryRequest> query = read_message_query(request, false);
+    if (!query) return query.error();
     const bool looks = path.what == CallPath::What::message;
     if (looks && request.method == "PATCH") {
         return read_reschedule(request, options, {std::move(name_space), *id, {}, 0});
@@ -118,7 +136,7 @@ Result<Command> read_message_call(const HttpRequest& request, const CallPath& pa
     if (path.what == CallPath::What::hold) return Command(HoldCommand{std::move(name_space), *id});
     if (path.what == CallPath::What::kick) return Command(KickCommand{std::move(name_space), *id});
     if (path.what == CallPath::What::discard_message) return Command(DiscardCommand{std::move(name_space), *id});
-    if (request.method == "DELETE") return Command(CancelCommand{std::move(name_space), *id});
+    if (request.method == "DELETE") return read_cancel(*query, {std::move(name_space), *id});
     return Command(GetCommand{std::move(name_space), *id});
 }
 
@@ -145,6 +163,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
                        path.what == CallPath::What::queues || path.what == CallPath::What::schedules ||
                        path.what == CallPath::What::preview_schedule || path.what == CallPath::What::watchdogs ||
                        path.what == CallPath::What::name_spaces || path.what == CallPath::What::message_by_key ||
+                       (path.what == CallPath::What::message && request.method == "DELETE") ||
                        (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter"_code, "this call takes no query parameters: send a JSON body"};

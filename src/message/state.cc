@@ -13,7 +13,7 @@ constexpr auto kMoves = [] {
         .from(prepared, {prepared, scheduled, cancelled, expired})
         .from(scheduled, {scheduled, ready, held, done, cancelled, expired, dead})
         .from(ready, {scheduled, leased, held, cancelled, expired})
-        .from(leased, {ready, scheduled, retrying, held, done, dead})
+        .from(leased, {ready, scheduled, retrying, held, done, cancelled, dead})
         .from(retrying, {ready, scheduled, held, cancelled, expired, dead})
         .from(held, {ready, scheduled, cancelled, expired})
         .from(dead, {scheduled, cancelled, expired});

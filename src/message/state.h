@@ -23,7 +23,9 @@
 //                done:    from scheduled too: a recurring message after its last occurrence
 //                expired: from prepared, scheduled, ready, retrying, held when its time is over; from dead at the end
 //                         of dead-letter retention
-//                cancelled: from prepared, scheduled, ready, retrying, held; from dead when it is discarded
+//                cancelled: from prepared, scheduled, ready, retrying, held; from leased if that was requested, when
+//                its
+//                         lease ends without an ack; from dead when it is discarded
 //                dead:    from scheduled and retrying too, if a crash ended the last lease that its rule allows
 //
 // Durable states are prepared, scheduled, retrying, held and the ended states. Ready and leased exist only in memory:

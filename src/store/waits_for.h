@@ -8,7 +8,7 @@
 //           │        ├─► occurrence                     a recurring message
 //           │        └─► outcome                        a prepared message
 //           │
-//           └─► used_up, lease_lost, expired            its end
+//           └─► used_up, lease_lost, cancelled, expired  its end
 //
 // It begins with `none`, and each record that changes it leads back there; the engine then decides where it belongs. A
 // message that is due already skips `due`, and one that an earlier run leased is leased at once. Each one but those
@@ -31,6 +31,7 @@ enum class WaitsFor : std::uint8_t {
     outcome,     // the record of a check or of the default; it is prepared and past its deadline
     used_up,     // the record of its end: its rule allows no further attempt
     lease_lost,  // the same, and its last attempt ended with its lease
+    cancelled,   // the record of its end: its cancel was requested while it was leased
     expired,     // the record of its end: it has expired
 };
 
@@ -50,7 +51,7 @@ constexpr bool is_ending(WaitsFor waits_for) {
 constexpr bool bounds_cursor(WaitsFor waits_for) {
     using enum WaitsFor;
     return waits_for == consumer || waits_for == lease || waits_for == occurrence || waits_for == used_up ||
-           waits_for == lease_lost;
+           waits_for == lease_lost || waits_for == cancelled;
 }
 
 }  // namespace duewheel

@@ -8,7 +8,7 @@ namespace {
 using enum WaitsFor;
 
 constexpr WaitsFor kAll[] = {none,       command, due,     turn,       consumer, lease,
-                             occurrence, outcome, used_up, lease_lost, expired};
+                             occurrence, outcome, used_up, lease_lost, cancelled, expired};
 
 TEST(WaitsFor, a_record_can_follow_everything) {
     for (const WaitsFor from : kAll) EXPECT_TRUE(is_legal_move(from, none));

@@ -64,6 +64,10 @@ Result<std::string> MessageArguments::path(const Session& session) const {
     return path;
 }
 
+struct CancelArguments {
+    MessageArguments message;
+    bool running = false;
+};
 struct MoveArguments {
     MessageArguments message;
     WhenArguments when;
@@ -93,6 +97,7 @@ int show_outcome(const Session& session, const ServerAnswer& answer, std::string
         if (!done && outcome != "waiting") std::printf("too late: ");
         std::printf("%s", shown.c_str());
         if (outcome == "waiting") std::printf(": %s", std::string(waiting).c_str());
+        if (outcome == "cancelling") std::printf(": its consumer is asked to stop");
         if (done && due != 0) std::printf(", due %s", format_when(due).c_str());
         if (attempts > 0) std::printf(", %lld attempt%s", static_cast<long long>(attempts), attempts == 1 ? "" : "s");
         if (is_true(answer.members, "maybe_delivered")) {
@@ -223,9 +228,10 @@ int get(Session& session, const MessageArguments& message) {
     return session.show(answer, [&] { print_message(answer.members); });
 }
 
-int cancel(Session& session, const MessageArguments& message) {
-    const Result<std::string> path = message.path(session);
+int cancel(Session& session, const CancelArguments& arguments) {
+    Result<std::string> path = arguments.message.path(session);
     if (!path) return session.complain(path.error(), kExitUsage);
+    if (arguments.running) add_parameter(*path, "running", "true");
     return show_change(session, session.ask("DELETE", *path));
 }
 
@@ -306,13 +312,15 @@ void add_message_verbs(CLI::App& program, Session& session) {
     Verb<MessageArguments> getting(program, session, "get", "Show a message", (put + "duewheel get \"$ID\"").c_str(),
                                    get);
     getting.options->add_to(*getting.app);
-    Verb<MessageArguments> cancelling(program, session, "cancel", "Cancel a message; exits 1 if it is too late",
-                                      (put + "duewheel cancel \"$ID\"\n"
-                                             "  duewheel put mail 'Hello' --delay 1h --key 'order 7'\n"
-                                             "  duewheel cancel --queue mail --key 'order 7'")
-                                          .c_str(),
-                                      cancel);
-    cancelling.options->add_to(*cancelling.app);
+    Verb<CancelArguments> cancelling(program, session, "cancel", "Cancel a message; exits 1 if it is too late",
+                                     (put + "duewheel cancel \"$ID\"\n"
+                                            "  duewheel put mail 'Hello' --delay 1h --key 'order 7'\n"
+                                            "  duewheel cancel --queue mail --key 'order 7'")
+                                         .c_str(),
+                                     cancel);
+    cancelling.options->message.add_to(*cancelling.app);
+    cancelling.app->add_flag("--running", cancelling.options->running,
+                             "If it is leased, ask its consumer to stop; it ends when the consumer gives it back");
     Verb<MoveArguments> moving(program, session, "move",
                                "Change the due time of a waiting message; exits 1 if it is too late",
                                (put + "duewheel move \"$ID\" --due 2027-01-01T06:00 --zone Europe/Oslo").c_str(), move);

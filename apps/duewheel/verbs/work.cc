@@ -31,8 +31,9 @@ constexpr int kLookEveryMs = 50;
 constexpr milliseconds kPauseFirst{500};
 constexpr milliseconds kPauseMost{10'000};
 constexpr int kEndTries = 20;
-constexpr milliseconds kDrainPatience{15'000};  // a server that restarts is back by then
-constexpr milliseconds kKillAfter{10'000};      // of a command that SIGTERM does not end
+constexpr milliseconds kDrainPatience{15'000};    // a server that restarts is back by then
+constexpr milliseconds kKillAfter{10'000};        // of a command that SIGTERM does not end
+constexpr milliseconds kExtendEveryMost{10'000};  // an extension tells that the command must stop
 
 struct WorkerState {
     const pid_t first_process = ::getpid();  // if it is gone, it can no longer stop the jobs: they stop by themselves
@@ -193,24 +194,26 @@ class Job {
     // `length` is that of the lease; each extension is as long, until the command has ended: if it were released while
     // the command runs, another worker would do the work at the same time.
     void follow(const std::string& lease, Child& child, std::string_view body, milliseconds length) {
-        const milliseconds extend_every = length / 3;
+        const milliseconds extend_every = std::min(length / 3, kExtendEveryMost);
         milliseconds extend_at = monotonic_now() + extend_every;
         bool lost = false;
+        bool cancel_requested = false;
         std::optional<milliseconds> kill_at;
         const ChildEnd ended = child.wait(body, [&] {
             if (!lost && monotonic_now() >= extend_at) {
                 const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, ":extend"),
                                                          {{"lease_ms", length.count()}}, extend_every);
                 lost = answer.word("outcome") == "expired";
+                cancel_requested = cancel_requested || is_true(answer.members, "cancel_requested");
                 extend_at = monotonic_now() + extend_every;
             }
-            if (progress_.signals < 2) return 0;
+            if (progress_.signals < 2 && !cancel_requested) return 0;
             if (!kill_at) kill_at = monotonic_now() + kKillAfter;
             return progress_.signals > 2 || monotonic_now() >= *kill_at ? SIGKILL : SIGTERM;
         });
         if (ended.done) {
             end(lease, ":ack", {}, progress_.done);
-        } else if (progress_.signals > 1) {
+        } else if (progress_.signals > 1 || cancel_requested) {
             end(lease, ":release", {}, progress_.released);
         } else {
             // The server shortens a long reason; bytes that are not text are escaped here.

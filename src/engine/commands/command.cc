@@ -5,13 +5,13 @@
 namespace duewheel {
 
 std::string_view change_outcome_name(ChangeOutcome outcome) {
-    return enum_name<ChangeOutcome::gone>(outcome, {"cancelled", "rescheduled", "fired", "held", "kicked", "waiting",
-                                                    "in_flight", "delivered", "dead", "expired", "gone"});
+    return enum_name<ChangeOutcome::gone>(outcome, {"cancelled", "cancelling", "rescheduled", "fired", "held", "kicked",
+                                                    "waiting", "in_flight", "delivered", "dead", "expired", "gone"});
 }
 
 std::string_view lease_outcome_name(LeaseOutcome outcome) {
-    return enum_name<LeaseOutcome::purged>(
-        outcome, {"done", "retrying", "dead", "extended", "released", "held", "expired", "purged"});
+    return enum_name<LeaseOutcome::cancelled>(
+        outcome, {"done", "retrying", "dead", "extended", "released", "held", "expired", "purged", "cancelled"});
 }
 
 }  // namespace duewheel

@@ -104,16 +104,17 @@ struct HoldLeaseCommand {
 };
 
 // The result of a command on a lease. `expired`: it had already ended, and nothing was changed.
-// `purged`: its queue was purged while it was leased, so it is not delivered again.
-enum class LeaseOutcome : std::uint8_t { done, retrying, dead, extended, released, held, expired, purged };
+// `purged`, `cancelled`: its queue was purged, or its cancel was requested, while it was leased, so it has ended.
+enum class LeaseOutcome : std::uint8_t { done, retrying, dead, extended, released, held, expired, purged, cancelled };
 
 std::string_view lease_outcome_name(LeaseOutcome outcome);
 
 struct LeaseEndAnswer {
     LeaseOutcome outcome = LeaseOutcome::expired;
-    DueMs due_ms = 0;          // retrying, released: when it is due again
-    DueMs lease_until_ms = 0;  // extended: when the lease ends now
-    bool by_restart = false;   // expired: the lease did not outlive the run of the server that granted it
+    DueMs due_ms = 0;               // retrying, released: when it is due again
+    DueMs lease_until_ms = 0;       // extended: when the lease ends now
+    bool cancel_requested = false;  // extended: a client asks the consumer to stop
+    bool by_restart = false;        // expired: the lease did not outlive the run of the server that granted it
 };
 
 }  // namespace duewheel

@@ -114,6 +114,8 @@ struct CancelCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
     MessageKey by_key{};
+    // Cancels a leased message too: its consumer is asked to stop, and the message ends with its lease.
+    bool running = false;
 };
 
 struct RescheduleCommand {
@@ -140,10 +142,11 @@ using KickCommand = OnMessage<struct Kick>;
 // Ends a dead letter for good.
 using DiscardCommand = OnMessage<struct Discard>;
 
-// The result of a command on a message: done (the first five); or not, because it already waits and cannot be returned
-// to its queue; or it came too late.
+// The result of a command on a message: done (the first six; of `cancelling`, the request); or not, because it already
+// waits and cannot be returned to its queue; or it came too late.
 enum class ChangeOutcome : std::uint8_t {
     cancelled,
+    cancelling,
     rescheduled,
     fired,
     held,

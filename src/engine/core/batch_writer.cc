@@ -75,7 +75,10 @@ MessageRecord BatchWriter::changed(const Entry& entry, RecordKind kind, Cause ca
     record.state.maybe_delivered |= entry.from_past;
     if (entry.forgives) record.state.attempts_forgiven += 1;
     if (kind != RecordKind::attempt && record.state.work.is_set()) {
-        record.state.work.edit([](WorkState& work) { work.lease = {}; });
+        record.state.work.edit([](WorkState& work) {
+            work.lease = {};
+            work.cancel_requested = false;
+        });
     }
     return record;
 }

@@ -130,6 +130,7 @@ void Lifecycle::wake(EntryNumber number) {
 WaitsFor Lifecycle::next_wait(EntryNumber number) const {
     const Entry& entry = recent_.entry(number);
     if (is_ending(entry.waits_for) || entry.waits_for == WaitsFor::occurrence) return entry.waits_for;
+    if (recent_.work(entry).cancel_requested) return WaitsFor::cancelled;
     if (expiry(number) <= now_) return WaitsFor::expired;
     if (!is_timed(entry.durable_state)) return WaitsFor::command;
     if (entry.due_ms > now_) return WaitsFor::due;
@@ -628,6 +629,10 @@ void Lifecycle::check() const {
             case WaitsFor::used_up:
             case WaitsFor::lease_lost:
                 require(is_deliverable, "a message has no attempts left that has none");
+                break;
+            case WaitsFor::cancelled:
+                require(is_deliverable && recent_.work(entry).cancel_requested,
+                        "a message is about to be cancelled without a request");
                 break;
             case WaitsFor::expired:
                 if (!entry.in_batch) ++expired;

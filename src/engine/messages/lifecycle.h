@@ -21,7 +21,8 @@
 // restart makes no dead letter.
 //
 // From the instant of its expiry a message is not delivered; its end is a record of the next batch. A message that is
-// leased when it expires can be acknowledged while its lease lasts. Until an expiry that has come is on disk, the load
+// leased when it expires can be acknowledged while its lease lasts. If a client has requested its cancel meanwhile, it
+// ends with its lease in any case. Until an expiry that has come is on disk, the load
 // cursor does not pass it, so that a restart finds its row again.
 #pragma once
 
@@ -117,6 +118,10 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
     // Attempts started that count against the rule.
     std::uint32_t attempts_counted(const Entry& entry) const;
     bool is_used_up(const Entry& entry) const;
+    // Its cancel was requested while it was leased, so it can only end now.
+    bool is_cancel_due(const Entry& entry) const {
+        return entry.waits_for != WaitsFor::lease && recent_.work(entry).cancel_requested;
+    }
 
     // ---- expiry
 

@@ -80,6 +80,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, CancelCommand& command)
     Known known;
     if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
+    if (command.running && entry.state() == State::leased) return request_cancel(pending, known.entry);
     if (const auto late = too_late(entry)) {
         return finder_.replied_unchanged(known, pending, *late);
     }
@@ -89,6 +90,18 @@ Verdict MessageCommands::decide(PendingCommand& pending, CancelCommand& command)
     record.state.state = State::cancelled;
     const ChangeAnswer answer{ChangeOutcome::cancelled, record.state.attempts, record.state.maybe_delivered, 0};
     add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+// The record of its attempt holds the request, so that the message ends with this lease even after a restart.
+Verdict MessageCommands::request_cancel(PendingCommand& pending, EntryNumber number) {
+    const Entry& entry = recent_.entry(number);
+    const ChangeAnswer answer{ChangeOutcome::cancelling, entry.begun, entry.maybe_delivered || entry.from_past, 0};
+    if (recent_.work(entry).cancel_requested) return replied(pending, answer);
+    if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
+    MessageRecord record = lifecycle_.own_records().attempts.record_of(entry);
+    record.state.work.edit([](WorkState& work) { work.cancel_requested = true; });
+    add(number, std::move(record), pending.token, answer);
     return Verdict::settled;
 }
 
@@ -240,13 +253,21 @@ MessageRecord MessageCommands::changed_by(const LeaseToken& lease, const Entry& 
     return record;
 }
 
-// Ends the message if it may not return, because its queue is purged or it has expired.
-std::optional<Verdict> MessageCommands::end_with_lease(PendingCommand& pending, EntryNumber number) {
+// Ends the message if it may not return, because its queue is purged, its cancel was requested, or it has expired.
+std::optional<Verdict> MessageCommands::end_with_lease(PendingCommand& pending, const LeaseToken& lease,
+                                                       EntryNumber number) {
     const bool is_to_purge = lifecycle_.is_purged(recent_.entry(number));
-    if (!is_to_purge && lifecycle_.expiry(number) > now_) return std::nullopt;
+    const bool is_to_cancel = recent_.work(recent_.entry(number)).cancel_requested;
+    if (!is_to_purge && !is_to_cancel && lifecycle_.expiry(number) > now_) return std::nullopt;
     if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
     if (is_to_purge) {
         lifecycle_.purge(number, pending.token, LeaseEndAnswer{LeaseOutcome::purged, 0, 0});
+        return Verdict::settled;
+    }
+    if (is_to_cancel) {
+        MessageRecord record = changed_by(lease, recent_.entry(number), RecordKind::end, Cause::cancelled);
+        record.state.state = State::cancelled;
+        add(number, std::move(record), pending.token, LeaseEndAnswer{LeaseOutcome::cancelled, 0, 0});
         return Verdict::settled;
     }
     MessageRecord record = changed(recent_.entry(number), RecordKind::end, Cause::expired);
@@ -280,7 +301,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& comm
     Known known;
     if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
-    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
+    if (const auto verdict = end_with_lease(pending, command.lease, known.entry)) return *verdict;
     if (lifecycle_.is_used_up(entry)) {
         if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
         assert(is_legal_move(entry.state(), State::dead));
@@ -309,7 +330,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const ReleaseCommand& c
     if (!due) return replied(pending, due.error());
     Known known;
     if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
-    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
+    if (const auto verdict = end_with_lease(pending, command.lease, known.entry)) return *verdict;
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     MessageRecord record = changed_by(command.lease, recent_.entry(known.entry), RecordKind::change, Cause::released);
     record.state.state = State::scheduled;
@@ -324,7 +345,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const ReleaseCommand& c
 Verdict MessageCommands::decide(PendingCommand& pending, const HoldLeaseCommand& command) {
     Known known;
     if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
-    if (const auto verdict = end_with_lease(pending, known.entry)) return *verdict;
+    if (const auto verdict = end_with_lease(pending, command.lease, known.entry)) return *verdict;
     if (refuse_for_space(pending, Adds::change)) return Verdict::settled;
     const Entry& entry = recent_.entry(known.entry);
     assert(is_legal_move(entry.state(), State::held));
@@ -346,7 +367,8 @@ Verdict MessageCommands::decide(PendingCommand& pending, const ExtendCommand& co
     const std::int64_t by_queue = queues_.lease_time(queues_.at(recent_.entry(known.entry).queue));
     lifecycle_.extend_lease(known.entry, now_ + command.lease_ms.value_or(by_queue));
     const DueMs until_ms = lifecycle_.leases().at(command.lease.id).until_ms;
-    return replied(pending, LeaseEndAnswer{LeaseOutcome::extended, 0, until_ms});
+    const bool cancel_requested = recent_.work(recent_.entry(known.entry)).cancel_requested;
+    return replied(pending, LeaseEndAnswer{LeaseOutcome::extended, 0, until_ms, cancel_requested});
 }
 
 // ---- compaction

@@ -51,7 +51,8 @@ class MessageCommands : Uses<RecentTier, ServerTime, Effects, TimeRules, BatchWr
     std::optional<Verdict> find_unfinished(PendingCommand& pending, MessageId id, const std::string& name_space,
                                            Known& known);
     MessageRecord changed_by(const LeaseToken& lease, const Entry& entry, RecordKind kind, Cause cause) const;
-    std::optional<Verdict> end_with_lease(PendingCommand& pending, EntryNumber number);
+    std::optional<Verdict> end_with_lease(PendingCommand& pending, const LeaseToken& lease, EntryNumber number);
+    Verdict request_cancel(PendingCommand& pending, EntryNumber number);
     std::optional<ChangeAnswer> too_late(const Entry& entry) const;
 
     Queues& queues_;

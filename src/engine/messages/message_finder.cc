@@ -54,10 +54,14 @@ Known MessageFinder::find(PendingCommand& pending, MessageId id, const std::stri
     return usable(known, pending);
 }
 
-// An expired message can only end: the command waits until its end is durable. One whose record does not fit waits for
-// the next batch.
+// A message that has expired, or whose cancel was requested while it was leased, can only end: the command waits until
+// its end is durable. One whose record does not fit waits for the next batch.
 Known MessageFinder::usable(Known known, const PendingCommand& pending) {
     if (known.what != Known::What::entry) return known;
+    if (lifecycle_.is_cancel_due(recent_.entry(known.entry))) {
+        lifecycle_.settle(known.entry);
+        return known.what = Known::What::busy, known;
+    }
     if (lifecycle_.has_expired(known.entry)) {
         lifecycle_.begin_expiry(known.entry);
         return known.what = Known::What::busy, known;

@@ -92,20 +92,25 @@ void ExhaustedMessages::add_to_batch() {
         const EntryNumber number = recent_.find(exhausted_[i]);
         if (number == kNoEntry) continue;
         const Entry& entry = recent_.entry(number);
-        const bool is_used_up = entry.waits_for == WaitsFor::used_up || entry.waits_for == WaitsFor::lease_lost;
-        if (!is_used_up || entry.purging) continue;  // a command changed it, or a purge ends it
+        const bool is_over = is_ending(entry.waits_for) && entry.waits_for != WaitsFor::expired;
+        if (!is_over || entry.purging) continue;  // a command changed it, or a purge ends it
         const bool fits = has_room(end_bytes_max(entry)) && batch().count() < options_.batch_operations_max;
         if (entry.in_batch || !fits) {
             exhausted_[kept++] = exhausted_[i];
             continue;
         }
-        assert(is_legal_move(entry.state(), State::dead));
-        MessageRecord record = changed(entry, RecordKind::end, Cause::attempts_used_up);
-        record.state.state = State::dead;
-        record.reason = reason(entry);
-        add(number, std::move(record), 0, Error{});
+        add(number, end_of(entry), 0, Error{});
     }
     exhausted_.resize(kept);
+}
+
+MessageRecord ExhaustedMessages::end_of(const Entry& entry) const {
+    const bool is_cancelled = entry.waits_for == WaitsFor::cancelled;
+    MessageRecord record = changed(entry, RecordKind::end, is_cancelled ? Cause::cancelled : Cause::attempts_used_up);
+    record.state.state = is_cancelled ? State::cancelled : State::dead;
+    assert(is_legal_move(entry.state(), record.state.state));
+    if (!is_cancelled) record.reason = reason(entry);
+    return record;
 }
 
 // A message may be exhausted although its last attempt ended with a failure: its rule may allow fewer attempts now.

@@ -1,6 +1,6 @@
 // Records that the engine writes by itself about messages in memory: attempts that started, and the ends of messages
-// that expired or used up their attempts. They wait here for a batch; a command that comes before it can still change
-// the outcome.
+// that expired, used up their attempts, or were cancelled while they were leased. They wait here for a batch; a command
+// that comes before it can still change the outcome.
 //
 // An attempt waits longer than the others, because no caller waits for its record, and the record of its
 // acknowledgement, failure or release contains it: only attempts that last are written, with their leases, which the
@@ -76,7 +76,7 @@ class ExpiredMessages : Uses<EngineOptions, RecentTier, ServerTime, BatchWriter>
     std::deque<MessageId> expired_;
 };
 
-// Ends of messages that used up their attempts.
+// Ends of messages that have no further attempt: they used up theirs, or a client cancelled them during the last one.
 class ExhaustedMessages : Uses<EngineOptions, RecentTier, BatchWriter> {
   public:
     explicit ExhaustedMessages(const Uses& uses) : Uses(uses) {}
@@ -90,6 +90,7 @@ class ExhaustedMessages : Uses<EngineOptions, RecentTier, BatchWriter> {
     bool is_idle() const { return exhausted_.empty(); }
 
   private:
+    MessageRecord end_of(const Entry& entry) const;
     std::string_view reason(const Entry& entry) const;
     std::size_t end_bytes_max(const Entry& entry) const { return change_bytes_max(entry) + reason(entry).size(); }
 

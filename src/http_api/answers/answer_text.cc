@@ -50,6 +50,7 @@ void write_members(JsonWriter& json, const LeaseEndAnswer& answer) {
     json.text("outcome", lease_outcome_name(answer.outcome));
     if (answer.due_ms != 0) write_instant(json, "due", "due_ms", answer.due_ms);
     if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
+    if (answer.cancel_requested) json.boolean("cancel_requested", true);
 }
 
 // An object with the members of this reply.
@@ -99,7 +100,7 @@ HttpResponse write(const MessageAnswer& answer) {
 }
 
 HttpResponse write(const ChangeAnswer& answer) {
-    return members_of(200, answer);
+    return members_of(answer.outcome == ChangeOutcome::cancelling ? 202 : 200, answer);
 }
 
 HttpResponse write(const SettleAnswer& answer) {

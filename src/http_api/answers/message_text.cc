@@ -75,6 +75,7 @@ void write_message(JsonWriter& json, const MessageAnswer& answer) {
     if ((answer.parent != 0 && !is_check) || was_made) json.number("occurrence", answer.occurrence);
     if (answer.put_ms != 0) json.number("put_ms", answer.put_ms);
     if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
+    if (answer.row.state.work->cancel_requested) json.boolean("cancel_requested", true);
     if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
     if (!answer.row.reason.empty()) json.text("reason", answer.row.reason);
     if (answer.has_content) write_content(json, answer);
@@ -105,6 +106,7 @@ void write_listed(JsonWriter& json, const ListedMessage& message) {
     json.open();
     write_row(json, message.row);
     if (message.lease_until_ms != 0) json.number("lease_until_ms", message.lease_until_ms);
+    if (message.row.state.work->cancel_requested) json.boolean("cancel_requested", true);
     if (message.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", message.row.ended_ms);
     if (!message.row.reason.empty()) json.text("reason", message.row.reason);
     json.close();

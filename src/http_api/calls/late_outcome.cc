@@ -23,7 +23,8 @@ std::optional<ChangeOutcome> wanted_outcome(const Command& command) {
 }
 
 std::optional<Error> refusal_of(const ChangeAnswer& answer, ChangeOutcome wanted) {
-    if (answer.outcome == wanted) return std::nullopt;
+    const bool is_requested = answer.outcome == ChangeOutcome::cancelling;  // only a cancel with `running` gets this
+    if (answer.outcome == wanted || is_requested) return std::nullopt;
     switch (answer.outcome) {
         case ChangeOutcome::waiting:
             return Error{"already_waiting"_code,
@@ -32,7 +33,7 @@ std::optional<Error> refusal_of(const ChangeAnswer& answer, ChangeOutcome wanted
         case ChangeOutcome::in_flight:
             return Error{"in_flight"_code,
                          "a consumer has leased the message, and nothing was changed: try again after the lease has "
-                         "ended, or let the consumer finish"};
+                         "ended, or cancel it with running=true, which asks the consumer to stop"};
         case ChangeOutcome::delivered:
             return Error{"already_delivered"_code,
                          "a consumer has acknowledged the message, and nothing was changed: put another one"};

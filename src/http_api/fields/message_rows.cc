@@ -80,6 +80,10 @@ constexpr Field kShownRows[] = {
        "of an occurrence, a run or a message of a watchdog: its number; 0 for a run that was fired manually"),
     as("put_ms", kMsSchema),
     as("lease_until_ms", kMsSchema, "while it is leased"),
+    as("cancel_requested", kFlagSchema,
+       "`true` while it is leased and its [cancel](#cancel) was requested: unless it is acknowledged, it is cancelled "
+       "when "
+       "its lease ends"),
     at_time("ended", "after its end. The content is then omitted, except for a dead letter"),
     as("reason", R"({"type": "string", "description": "Why it is a dead letter."})",
        "of a dead letter: the reason of its last failure, or `lease lost`. Before that, the reason of the last "

@@ -80,6 +80,12 @@ Result<std::optional<std::int64_t>> QueryRequest::instant_ms(std::string_view na
     return error;
 }
 
+Result<bool> QueryRequest::flag(std::string_view name) const {
+    const std::string_view given = text(name).value_or("false");
+    if (given == "true" || given == "false") return given == "true";
+    return Error{"bad_parameter"_code, "`" + std::string(name) + "` must be `true` or `false`", std::string(name)};
+}
+
 Result<std::optional<std::int64_t>> QueryRequest::integer(std::string_view name, std::int64_t least,
                                                           std::int64_t most) const {
     const std::optional<std::string_view> given = text(name);

@@ -26,6 +26,8 @@ class QueryRequest {
     std::optional<std::string_view> text(std::string_view name) const;
     // RFC 3339, or milliseconds since 1970; code bad_instant.
     Result<std::optional<std::int64_t>> instant_ms(std::string_view name) const;
+    // `true` or `false`, which is also meant if the parameter is absent; code bad_parameter.
+    Result<bool> flag(std::string_view name) const;
     // An integer from `least` to `max`; code out_of_range.
     Result<std::optional<std::int64_t>> integer(std::string_view name, std::int64_t least, std::int64_t most) const;
 
