@@ -140,7 +140,7 @@ class Worker:
 
     async def put(self):
         job = self.crew.new_job()
-        status, answer, _ = await self.ask(f"/v1/queues/{QUEUE}/messages", job.put())
+        status, answer, _, _ = await self.ask(f"/v1/queues/{QUEUE}/messages", job.put())
         if status not in (200, 201):
             self.crew.wrong.append(f"the put of job {job.number}: {status} {answer}")
 
@@ -184,11 +184,10 @@ class Worker:
         return lease.end
 
     async def extend(self, lease):
-        began = time.monotonic()
-        lease.late = lease.late or began > lease.renewed_at + lease.lease_s * 2 / 3
-        status, answer, _ = await self.ask(f"/v1/leases/{lease.token}:extend", {"lease": f"{lease.lease_s}s"})
+        lease.late = lease.late or time.monotonic() > lease.renewed_at + lease.lease_s * 2 / 3
+        status, answer, _, sent_at = await self.ask(f"/v1/leases/{lease.token}:extend", {"lease": f"{lease.lease_s}s"})
         if status == 200:
-            lease.until_ms, lease.renewed_at = answer["lease_until_ms"], began
+            lease.until_ms, lease.renewed_at = answer["lease_until_ms"], sent_at
         else:
             self.crew.refused(lease, "extension", status, answer)
 
@@ -200,7 +199,7 @@ class Worker:
         lease.late = lease.late or time.monotonic() > lease.renewed_at + lease.lease_s * 2 / 3
         verb, value, outcome = {"done": ("ack", None, "done"), "failed": ("fail", {"reason": "no luck"}, "retrying"),
                                 "released": ("release", {"delay": "100ms"}, "released")}[fate]
-        status, answer, tries = await self.ask(f"/v1/leases/{lease.token}:{verb}", value)
+        status, answer, tries, _ = await self.ask(f"/v1/leases/{lease.token}:{verb}", value)
         if status == 200 and answer["outcome"] == outcome:
             lease.end = fate
             if fate == "done":
@@ -211,15 +210,16 @@ class Worker:
             self.crew.refused(lease, verb, status, answer)
 
     async def ask(self, path, value):
-        """(status, answer, tries) of a POST, repeated until a server that owns the log has answered it."""
+        """(status, answer, tries, when the last one was sent) of a POST, repeated until a server that owns the log answers."""
         began = time.monotonic()
         tries = 0
         while True:
             tries += 1
+            sent_at = time.monotonic()
             with contextlib.suppress(*GONE), self.crew.commit():
                 status, answer = await self.connection.once("POST", path, value, 3)
                 if status not in (307, 503):
-                    return status, answer, tries
+                    return status, answer, tries, sent_at
             assert time.monotonic() < began + WITHIN_S, f"nobody answers {path}"
             await asyncio.sleep(0.05)
 
