@@ -37,6 +37,7 @@ struct RareState {
     std::string key;                 // empty: no idempotency key
     std::uint64_t request_hash = 0;  // of the request with the key
     DueMs first_due_ms = 0;          // keyed: the due time in the response to its put; 0: the nominal due time
+    DueMs first_put_ms = 0;          // keyed: when the first put came, of those that it replaced; 0: unknown
     std::optional<RetryRule> retry;  // its own rule; otherwise that of its queue applies
     // Attempts that do not count against the rule: they were released, or came before a redrive.
     std::uint32_t attempts_forgiven = 0;
@@ -54,7 +55,7 @@ struct RareState {
     bool is_recurring() const { return next_occurrence != 0; }
     bool has_any() const {
         return expires_ms != 0 || request_hash != 0 || !order_key.empty() || !key.empty() || retry ||
-               attempts_forgiven != 0 || next_occurrence != 0 || transaction != 0 || work.is_set();
+               attempts_forgiven != 0 || next_occurrence != 0 || transaction != 0 || work.is_set() || first_put_ms != 0;
     }
     bool operator==(const RareState&) const = default;
 };

@@ -20,6 +20,10 @@ void add(Totals& totals, const MessageRecord& record, std::uint64_t frame_bytes)
                 totals.digest -= record.previous.term;
             }
             break;
+        case RecordKind::replace:  // of an unfinished message
+            totals.digest += digest_term(record.id, record.state) - record.previous.term;
+            totals.needed_bytes += frame_bytes - record.record_bytes;
+            break;
         case RecordKind::end:
             if (record.previous.state != State::dead) {  // a dead one is not counted, and needs only its whole record
                 totals.digest -= record.previous.term;

@@ -100,6 +100,10 @@ std::uint32_t RecentTier::transaction(const Entry& entry) const {
     return entry.has_rare ? rare_.at(find(entry.id)).transaction : 0;
 }
 
+DueMs RecentTier::first_put_ms(const Entry& entry) const {
+    return entry.has_rare ? rare_.at(find(entry.id)).first_put_ms : 0;
+}
+
 const WorkState& RecentTier::work(const Entry& entry) const {
     static const WorkState kNone;
     return entry.has_rare ? *rare_.at(find(entry.id)).work : kNone;

@@ -143,6 +143,8 @@ class RecentTier {
     bool is_recurring(const Entry& entry) const;
     // The value of MessageState.
     std::uint32_t transaction(const Entry& entry) const;
+    // When the first put of its key came; 0: unknown, or it has no key.
+    DueMs first_put_ms(const Entry& entry) const;
     // What its workers have said; the default one if nothing.
     const WorkState& work(const Entry& entry) const;
     // The most that this takes in a record; 0 if it is nothing.

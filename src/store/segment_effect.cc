@@ -56,17 +56,20 @@ void SegmentEffect::begin(MessageEffect& effect, const MessageRecord& record) {
                   record.state.state,
                   record.ended_ms,
                   record.state.expires_ms,
-                  true};
+                  true,
+                  record.state.order_key};
     } else if (record.previous.version != 0) {
         const Previous& previous = record.previous;
+        const bool moves = previous.rows.is_set();
         before = {previous.due_ms,
                   previous.nominal_due_ms != 0 ? previous.nominal_due_ms : previous.due_ms,
                   needs_record(previous.state) ? record.log_position : 0,
                   queue_number(record.state.name_space, previous.queue),
                   previous.state,
                   previous.ended_ms,
-                  record.state.expires_ms,
-                  false};
+                  moves ? previous.rows->expires_ms : record.state.expires_ms,
+                  false,
+                  moves ? previous.rows->order_key : record.state.order_key};
     }
 }
 

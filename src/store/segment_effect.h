@@ -41,8 +41,9 @@ struct StoodBefore {
     QueueNumber queue = kNoQueue;  // kNoQueue: it did not exist
     State state = State::scheduled;
     DueMs ended_ms = 0;             // if it was a dead letter
-    DueMs expires_ms = 0;           // if it was unfinished; only a redrive changes it
+    DueMs expires_ms = 0;           // if it was unfinished
     bool position_unknown = false;  // the first record is a relocation, which does not contain the previous position
+    Boxed<std::string> order_key;   // if it was unfinished
 };
 
 struct MessageEffect {

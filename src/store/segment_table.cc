@@ -182,15 +182,15 @@ void write_orders(const SegmentTable& table, TableBuilder& into) {
     const SegmentEffect& effect = table.effect;
     std::map<std::string, const MessageEffect*> rows;  // null: erased
     for (const MessageEffect& message : effect.messages()) {
-        const std::string& order_key = effect.rare(message).order_key;
-        if (order_key.empty()) continue;
         const StoodBefore& before = message.before;
-        if (before.queue != kNoQueue && !is_ended(before.state)) {
+        if (before.queue != kNoQueue && !is_ended(before.state) && before.order_key.is_set()) {
             const QueueName& name = effect.queues().name(before.queue);
-            rows.try_emplace(order_row_key(name.name_space, name.queue, order_key, {before.nominal_due_ms, message.id}),
-                             nullptr);
+            rows.try_emplace(
+                order_row_key(name.name_space, name.queue, *before.order_key, {before.nominal_due_ms, message.id}),
+                nullptr);
         }
-        if (is_ended(message.state)) continue;
+        const std::string& order_key = effect.rare(message).order_key;
+        if (order_key.empty() || is_ended(message.state)) continue;
         const QueueName& name = effect.queues().name(message.queue);
         rows[order_row_key(name.name_space, name.queue, order_key, {message.nominal_due_ms, message.id})] = &message;
     }

@@ -17,6 +17,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/boxed.h"
 #include "base/status.h"
 #include "message/message.h"
 #include "message/state_set.h"
@@ -129,6 +130,7 @@ struct KeyFacts {
     KeyHolder holder;
     State state = State::done;
     bool is_recurring = false;
+    Boxed<MessageRow> row;  // of an unfinished message, as in the index
 };
 struct Stretch {
     std::vector<MessageRow> rows;

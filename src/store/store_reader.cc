@@ -50,7 +50,8 @@ Result<std::vector<std::optional<KeyFacts>>> find_keys(const Index& index, const
         if (!*holder) continue;
         const Result<std::optional<MessageRow>> row = index.find((*holder)->id, now_ms);
         if (!row) return row.error();
-        facts = KeyFacts{**holder, *row ? (*row)->state.state : State::done, *row && (*row)->state.is_recurring()};
+        facts = KeyFacts{**holder, *row ? (*row)->state.state : State::done, *row && (*row)->state.is_recurring(), {}};
+        if (*row && !is_ended((*row)->state.state)) facts->row.set(**row);
     }
     return all;
 }

@@ -209,7 +209,7 @@ class Copier {
     Status copy_whole(MessageRecord record, bool is_newest) {
         const MessageRecord original = record;
         const bool is_dead = record.state.state == State::dead;
-        if (record.kind == RecordKind::relocate) record.kind = RecordKind::put;
+        if (!is_new(record.kind)) record.kind = RecordKind::put;
         record.log_position = 0;
         record.record_bytes = 0;
         record.previous = {};

@@ -54,9 +54,11 @@ struct CommandTraits<PutCommand> : DefaultTraits {
         constexpr std::size_t kRetryNumbers = 80;
         constexpr std::size_t kRepeatNumbers = 128;
         constexpr std::size_t kTransactionNumbers = 48;
+        constexpr std::size_t kReplaceBytes = 512;  // numbers, and the order key that it had
         const std::size_t texts = put.name_space.size() + put.queue.size() + put.order_key.size() + put.key.size();
         return kNumbers + (put.retry.is_empty() ? 0 : kRetryNumbers) + (put.repeat ? kRepeatNumbers : 0) +
-               (put.transaction ? kTransactionNumbers : 0) + texts + payload_bytes(put);
+               (put.transaction ? kTransactionNumbers : 0) + (put.on_key == OnKey::replace ? kReplaceBytes : 0) +
+               texts + payload_bytes(put);
     }
     static std::size_t payload_bytes(const PutCommand& put) {
         return put.content_bytes() + (put.transaction ? put.transaction->check_queue.size() : 0);

@@ -25,6 +25,16 @@ struct When {
     std::int64_t delay_ms = 0;  // if at_ms is empty
 };
 
+// What a put does if an unfinished message of its queue has its key. If one has that has ended, `once` reports its
+// outcome, and the others put a new message.
+enum class OnKey : std::uint8_t {
+    once,     // nothing: it is the same request again, or a conflict
+    keep,     // nothing
+    replace,  // the message becomes that of the put
+};
+inline constexpr std::string_view kOnKeyWords[] = {"once", "keep", "replace"};
+inline constexpr std::int64_t kWithinMaxMs = 365LL * 24 * 3600 * 1000;
+
 struct PutCommand : Content {
     std::string name_space{kDefaultNamespace};
     std::string queue;
@@ -38,7 +48,11 @@ struct PutCommand : Content {
     std::optional<TransactionRule> transaction;  // it is prepared until it is committed
     bool is_held = false;                        // held at once, until it is kicked; not with `transaction`
     std::string key;                             // idempotency key within namespace and queue; empty: none
-    std::uint64_t request_hash = 0;              // with a key: of the request as it was sent
+    std::uint64_t request_hash = 0;              // with a key: of what it says, in any spelling
+    std::uint64_t text_hash = 0;                 // the same as earlier versions computed it; 0: they did not
+    OnKey on_key = OnKey::once;
+    std::int64_t within_ms =
+        0;  // with `replace`: it is due this long after the first of its puts at the latest; 0: any
 };
 
 struct PutAnswer {
@@ -46,6 +60,8 @@ struct PutAnswer {
     State state = State::scheduled;  // of a repeated put: the current state
     DueMs due_ms = 0;                // of a repeated put: as in the first reply
     bool repeated = false;           // the message of the key existed; nothing was put
+    bool kept = false;               // the same, because the put asked for that; state and due time are those of now
+    bool replaced = false;           // the message of the key existed, and became that of the put
 };
 
 // Puts that become durable together or not at all, each with its own reply.

@@ -84,6 +84,7 @@ class Batch {
     std::size_t bytes() const { return bytes_.size(); }
     Sequence next_sequence() const { return totals_.sequence + 1; }
     std::vector<Operation>& operations() { return operations_; }
+    const std::vector<Operation>& operations() const { return operations_; }
     const Totals& totals() const { return totals_; }
     Totals& totals() { return totals_; }
     Sequence first_sequence() const { return first_sequence_; }

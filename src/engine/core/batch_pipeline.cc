@@ -40,7 +40,9 @@ std::span<Operation> BatchPipeline::take(std::size_t max) {
     const auto must_go_on = [&] {
         if (taken_ == from) return true;
         const Operation& last = operations[taken_ - 1];
-        return taken_ - from < max || (kind_of(last.record) == RecordKind::put && last.token == 0);
+        const RecordKind kind = kind_of(last.record);
+        const bool is_of_put = kind == RecordKind::put || kind == RecordKind::replace;
+        return taken_ - from < max || (is_of_put && last.token == 0);
     };
     while (taken_ < operations.size() && must_go_on()) ++taken_;
     return std::span(operations).subspan(from, taken_ - from);

@@ -52,6 +52,15 @@ void BatchWriter::add_conf(Subject subject, std::string_view name_space, std::st
     batch().add(std::move(record), kNoEntry, token, std::move(with));
 }
 
+Previous BatchWriter::previous_of(MessageId id, const MessageState& state) {
+    Previous previous{.state = state.state, .version = state.version, .due_ms = state.due_ms, .queue = state.queue};
+    if (state.state != State::dead) previous.term = digest_term(id, state);
+    if (!state.order_key.empty() && state.nominal_due_ms != state.due_ms) {
+        previous.nominal_due_ms = state.nominal_due_ms;
+    }
+    return previous;
+}
+
 MessageRecord BatchWriter::changed(const Entry& entry, RecordKind kind, Cause cause) const {
     MessageRecord record;
     record.kind = kind;
@@ -61,15 +70,8 @@ MessageRecord BatchWriter::changed(const Entry& entry, RecordKind kind, Cause ca
     record.time_ms = uses_.now_;
     record.cause = cause;
     record.state = uses_.recent_.durable_state(entry);
-    record.previous = {record.state.state, record.state.version, record.state.due_ms, record.state.queue, 0, 0, 0};
-    if (record.state.state == State::dead) {
-        record.previous.ended_ms = uses_.recent_.ended_ms(entry);
-    } else {
-        record.previous.term = digest_term(entry.id, record.state);
-    }
-    if (!record.state.order_key.empty() && record.state.nominal_due_ms != record.state.due_ms) {
-        record.previous.nominal_due_ms = record.state.nominal_due_ms;
-    }
+    record.previous = previous_of(entry.id, record.state);
+    if (record.state.state == State::dead) record.previous.ended_ms = uses_.recent_.ended_ms(entry);
     record.state.version += 1;
     record.state.attempts = entry.begun;
     record.state.maybe_delivered |= entry.from_past;
@@ -80,6 +82,21 @@ MessageRecord BatchWriter::changed(const Entry& entry, RecordKind kind, Cause ca
             work.cancel_requested = false;
         });
     }
+    return record;
+}
+
+MessageRecord BatchWriter::changed_again(std::size_t operation, RecordKind kind) const {
+    const Operation& before = batch().operations()[operation];
+    const auto& earlier = std::get<MessageRecord>(before.record);
+    MessageRecord record;
+    record.kind = kind;
+    record.id = earlier.id;
+    record.log_position = before.sequence;
+    record.record_bytes = before.frame_bytes;
+    record.time_ms = uses_.now_;
+    record.state = earlier.state;
+    record.previous = previous_of(earlier.id, earlier.state);
+    record.state.version += 1;
     return record;
 }
 

@@ -41,6 +41,8 @@ class BatchWriter {
     void add(EntryNumber number, Record&& record, ReplyToken token, Reply with);
     // A record with the next version of the message; the caller sets the members that change.
     MessageRecord changed(const Entry& entry, RecordKind kind, Cause cause) const;
+    // The same of a message whose record is the last operation of the batch, with this number: the commit has both.
+    MessageRecord changed_again(std::size_t operation, RecordKind kind) const;
     // A record of settings, of a token, or of the position of an input, in place of `before`.
     void add_conf(Subject subject, std::string_view name_space, std::string_view name, std::string_view value,
                   const std::optional<StoredConf>& before, ReplyToken token, Reply with);
@@ -48,6 +50,8 @@ class BatchWriter {
     MessageId next_id() const;
 
   private:
+    static Previous previous_of(MessageId id, const MessageState& state);
+
     Own uses_;
 };
 template <>

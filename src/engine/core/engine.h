@@ -235,7 +235,7 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
     }
     // The index contains their segment.
     void apply(const OutcomesRecord& record) { counters_.relocated += record.count; }
-    void apply_new(const Operation& operation, const MessageRecord& record);
+    void apply_content(const Operation& operation, const MessageRecord& record);
     void count(const MessageRecord& record, QueueNumber in_queue);
 
     // ---- a full disk (engine_space.cc)

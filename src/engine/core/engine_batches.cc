@@ -219,10 +219,10 @@ void Engine::apply(Operation& operation, MessageRecord& record) {
     count(record, lifecycle_.apply(operation, record));
     if (record.kind == RecordKind::end) schedules_.end_of(record.id);
     if (record.kind == RecordKind::change) message_leases_.lease_promised(record.id);
-    if (is_new(record.kind)) apply_new(operation, record);
+    if (is_new(record.kind) || record.kind == RecordKind::replace) apply_content(operation, record);
 }
 
-void Engine::apply_new(const Operation& operation, const MessageRecord& record) {
+void Engine::apply_content(const Operation& operation, const MessageRecord& record) {
     batches_.raise_id_counter(record.id / kShardsMax);  // commands find it from now on
     if (const MessageState& put = record.state; !put.key.empty()) {
         batch().keys.erase(key_name(put.name_space, put.queue, put.key));  // the recent tier contains its holder now

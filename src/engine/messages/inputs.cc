@@ -28,7 +28,7 @@ Verdict Inputs::decide(PendingCommand& pending, TakeRecordsCommand& command) {
                                           std::to_string(command.position) +
                                           ": two readers use this input; stop one of them, then restart the server"});
     }
-    std::vector<std::optional<KeyFacts>> holders;
+    std::vector<Puts::Holder> holders;
     if (const auto verdict = puts_.look_up(pending, command.puts, holders)) return *verdict;
     Puts::HeldKeys held_here;
     for (std::size_t i = 0; i < command.puts.size() && !answer.refused; ++i) {
@@ -39,6 +39,7 @@ Verdict Inputs::decide(PendingCommand& pending, TakeRecordsCommand& command) {
             ++answer.taken;
         }
     }
+    puts_.withdraw(holders);
     if (answer.refused && answer.taken == 0) return replied(pending, std::move(answer));
     answer.position = answer.refused ? command.offsets[answer.taken] : command.next;
     add_position(command.input, answer.position, pending.token, std::move(answer));

@@ -205,12 +205,16 @@ void Lifecycle::arm_next(EntryNumber number, DueMs at_ms) {
 
 QueueNumber Lifecycle::apply(const Operation& operation, const MessageRecord& record) {
     bool keeps_live = record.kind == RecordKind::attempt || record.kind == RecordKind::relocate;
+    const bool replaces = record.kind == RecordKind::replace;
+    // The message had no entry when an earlier record of the same command was to create it.
+    const EntryNumber known = operation.entry == kNoEntry && replaces ? recent_.find(record.id) : operation.entry;
     bool woken = false;
+    std::string left_line;
     QueueNumber in_queue = kNoQueue;
-    if (operation.entry != kNoEntry) {
-        Entry& entry = recent_.entry(operation.entry);
+    if (known != kNoEntry) {
+        Entry& entry = recent_.entry(known);
         in_queue = entry.queue;
-        assert(entry.id == record.id && entry.in_batch);
+        assert(entry.id == record.id && (entry.in_batch || replaces));
         entry.in_batch = false;
         if (record.kind != RecordKind::relocate) entry.forgives = false;  // the record says so
         woken = entry.timer == kFired;
@@ -225,9 +229,10 @@ QueueNumber Lifecycle::apply(const Operation& operation, const MessageRecord& re
                 ++at.purged;
             }
             if (record.cause == Cause::discarded && record.previous.ended_ms < at.discard_before_ms) ++at.discarded;
-            if (record.kind == RecordKind::end) cache_.erase(entry.log_position);
-            order_lines_.leave(operation.entry, Leaving::changes);
-            unlist(operation.entry);
+            if (record.kind == RecordKind::end || replaces) cache_.erase(entry.log_position);
+            if (replaces) left_line = order_lines_.name_of(known);
+            order_lines_.leave(known, Leaving::changes);
+            unlist(known);
         }
     } else {
         assert(record.previous.version == 0);  // a changed message is in memory
@@ -251,6 +256,7 @@ QueueNumber Lifecycle::apply(const Operation& operation, const MessageRecord& re
         const DueMs at_ms = std::max(record.time_ms, record.content.put_ms);  // a put has only that
         if (!keeps_live) note_held_back(number, record.id, counts_from(record.state.due_ms, at_ms, record.content));
     }
+    if (!left_line.empty()) advance_line(left_line);
     if (!record.state.order_key.empty()) {
         const QueueNumber of_line = recent_.queues().number(record.state.name_space, record.state.queue);
         advance_line(OrderLines::name(of_line, record.state.order_key));

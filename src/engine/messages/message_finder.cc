@@ -163,6 +163,7 @@ KeyLookup MessageFinder::look_up_key(std::string_view name_space, std::string_vi
     // The newer of two messages with the key holds it.
     if (recent != nullptr && recent->id >= found.holder.id) {
         found.holder = {recent->id, recent->request_hash, recent->due_ms, recent->ended_ms};
+        if (found.row->id != recent->id) found.row.clear();
     }
     if (found.holder.id == 0) return {What::free, {}};
     if (is_forgotten(found.holder.ended_ms)) return {What::free, {}};
@@ -173,6 +174,25 @@ KeyLookup MessageFinder::look_up_key(std::string_view name_space, std::string_vi
         found.state = outcome->state;
     }
     return {What::held, found};
+}
+
+Known MessageFinder::find_holder(const KeyFacts& holder, const PendingCommand& pending) {
+    Known known;
+    known.entry = recent_.find(holder.holder.id);
+    if (known.entry == kNoEntry) {
+        if (!holder.row.is_set()) return known.what = Known::What::needs_lookup, known;
+        known.entry = lifecycle_.admit(*holder.row);
+        known.admitted = true;
+    }
+    known.what = Known::What::entry;
+    const Entry& entry = recent_.entry(known.entry);
+    if (entry.in_batch) return known.what = Known::What::busy, known;
+    // One of a purge can only end, as one that has expired.
+    if (lifecycle_.is_purged(entry) && entry.state() != State::leased) {
+        static_cast<void>(lifecycle_.take_for_purge(known.entry));
+        return known.what = Known::What::busy, known;
+    }
+    return usable(known, pending);
 }
 
 std::optional<Verdict> MessageFinder::name_by_key(PendingCommand& pending, const std::string& name_space,

@@ -55,6 +55,9 @@ class MessageFinder : Uses<EngineOptions, RecentTier, ServerTime, Lookups, Batch
     // than the newest table. `busy`: no message holds it yet, but a put in the batch will.
     KeyLookup look_up_key(std::string_view name_space, std::string_view queue_name, std::string_view key,
                           const std::optional<KeyFacts>* facts) const;
+    // The unfinished message that holds a key, for a put that keeps or replaces it: an entry, or `busy`, or
+    // `needs_lookup`, if the key must be looked up again.
+    Known find_holder(const KeyFacts& holder, const PendingCommand& pending);
 
   private:
     Known usable(Known known, const PendingCommand& pending);

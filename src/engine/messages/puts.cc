@@ -18,22 +18,49 @@ std::string key_name_of(const PutCommand& put) {
 Error key_conflict() {
     return {
         "key_conflict"_code,
-        "this key was used by a different request: use another key for a new message, and repeat a request unchanged",
+        "this key was used by a different put: use another key for a new message, or give `on_key`, \"keep\" to leave "
+        "the message as it is or \"replace\" to put this one in its place. A put whose `due` was computed again is "
+        "different; one with the same `delay` is not",
         "key"};
+}
+
+Error is_in_flight() {
+    return {"in_flight"_code,
+            "a consumer has leased the message of this key, and nothing was changed: try again after the lease has "
+            "ended, or use another key",
+            "key"};
+}
+
+Error not_replaceable(bool is_recurring) {
+    if (is_recurring) {
+        return {"repeats"_code,
+                "the message of this key is recurring, and its times follow from its rule: cancel it first, or use "
+                "another key",
+                "key"};
+    }
+    return {"not_waiting"_code,
+            "the message of this key is prepared, so it can only be committed, rolled back or cancelled: commit it "
+            "first",
+            "key"};
+}
+
+bool has_ended(const KeyFacts& holder) {
+    return holder.holder.ended_ms != 0;
+}
+
+// Whether the put changes the message of its key.
+bool replaces(const PutCommand& put, const KeyFacts& holder) {
+    return put.on_key == OnKey::replace && !has_ended(holder);
 }
 
 }  // namespace
 
 Verdict Puts::decide(PendingCommand& pending, PutCommand& command) {
-    std::optional<KeyFacts> holder;
-    if (!command.key.empty()) {
-        std::vector<std::optional<KeyFacts>> holders;
-        if (const auto verdict = look_up_keys(pending, {&command, 1}, holders)) return *verdict;
-        holder = holders.front();
-    }
-    if (const auto verdict = seconds_.find_all(pending, {&command, 1}, {&holder, 1})) return *verdict;
+    std::vector<Holder> holders;
+    if (const auto verdict = look_up(pending, {&command, 1}, holders)) return *verdict;
     const std::size_t before = batch().count();
-    PutResult result = put_one(command, holder);
+    PutResult result = put_one(command, holders.front());
+    withdraw(holders);
     Reply answer = std::visit([](auto& value) { return Reply(std::move(value)); }, result);
     if (batch().count() == before) return replied(pending, std::move(answer));
     batch().answer_with_last(pending.token, std::move(answer));
@@ -41,7 +68,7 @@ Verdict Puts::decide(PendingCommand& pending, PutCommand& command) {
 }
 
 Verdict Puts::decide(PendingCommand& pending, PutBatchCommand& command) {
-    std::vector<std::optional<KeyFacts>> holders;
+    std::vector<Holder> holders;
     if (const auto verdict = look_up(pending, command.puts, holders)) return *verdict;
     const std::size_t before = batch().count();
     PutBatchAnswer answer;
@@ -51,6 +78,7 @@ Verdict Puts::decide(PendingCommand& pending, PutBatchCommand& command) {
         PutCommand& put = command.puts[i];
         answer.results.push_back(put_one_of(put, holders[i], held_here));
     }
+    withdraw(holders);
     if (batch().count() == before) return replied(pending, std::move(answer));
     // All of them are in one commit, so the reply is sent with the last.
     batch().answer_with_last(pending.token, std::move(answer));
@@ -58,15 +86,17 @@ Verdict Puts::decide(PendingCommand& pending, PutBatchCommand& command) {
 }
 
 std::optional<Verdict> Puts::look_up(PendingCommand& pending, std::span<const PutCommand> puts,
-                                     std::vector<std::optional<KeyFacts>>& holders) {
-    if (const auto verdict = look_up_keys(pending, puts, holders)) return verdict;
-    return seconds_.find_all(pending, puts, holders);
+                                     std::vector<Holder>& holders) {
+    std::optional<Verdict> verdict = look_up_keys(pending, puts, holders);
+    if (!verdict) verdict = find_seconds(pending, puts, holders);
+    if (verdict) withdraw(holders);
+    return verdict;
 }
 
 // Sets the holder of each key; nothing if a put has no key, or its key is free. Otherwise returns why the puts cannot
 // be decided yet.
 std::optional<Verdict> Puts::look_up_keys(PendingCommand& pending, std::span<const PutCommand> puts,
-                                          std::vector<std::optional<KeyFacts>>& holders) {
+                                          std::vector<Holder>& holders) {
     const bool fresh = pending.key_facts && lookups_.is_fresh(pending.key_facts_generation);
     holders.resize(puts.size());
     bool needs_lookup = false;
@@ -78,7 +108,13 @@ std::optional<Verdict> Puts::look_up_keys(PendingCommand& pending, std::span<con
         ++keyed;
         if (found.what == KeyLookup::What::busy) return Verdict::deferred;
         if (found.what == KeyLookup::What::needs_lookup) needs_lookup = true;
-        if (found.what == KeyLookup::What::held) holders[i] = found.holder;
+        if (found.what != KeyLookup::What::held) continue;
+        holders[i].facts = found.holder;
+        if (puts[i].on_key == OnKey::once || has_ended(found.holder)) continue;
+        const Known known = finder_.find_holder(found.holder, pending);
+        if (known.what == Known::What::busy) return Verdict::deferred;
+        if (known.what == Known::What::needs_lookup) needs_lookup = true;
+        if (known.what == Known::What::entry) holders[i].known = known;
     }
     if (!needs_lookup) return std::nullopt;
     FindKeys wanted;
@@ -90,19 +126,51 @@ std::optional<Verdict> Puts::look_up_keys(PendingCommand& pending, std::span<con
     return Verdict::looking_up;
 }
 
+std::optional<Verdict> Puts::find_seconds(PendingCommand& pending, std::span<const PutCommand> puts,
+                                          const std::vector<Holder>& holders) {
+    if (recent_.seconds().is_empty()) return std::nullopt;
+    std::vector<Seconds::Wish> wishes(puts.size());
+    for (std::size_t i = 0; i < puts.size(); ++i) {
+        Seconds::Wish& wish = wishes[i];
+        DueMs first_put_ms = 0;
+        if (holders[i].known.what == Known::What::entry) {
+            const Entry& entry = recent_.entry(holders[i].known.entry);
+            if (waits_for_due(entry.durable_state)) wish.own = second_of(entry.due_ms);
+            wish.needs_one = puts[i].on_key == OnKey::replace && entry.durable_state != State::held;
+            first_put_ms = recent_.first_put_ms(entry);
+        } else {
+            wish.needs_one = !holders[i].facts || (puts[i].on_key != OnKey::once && has_ended(*holders[i].facts));
+        }
+        wish.latest_ms = latest_due(puts[i], first_put_ms);
+    }
+    return seconds_.find_all(pending, puts, wishes);
+}
+
+void Puts::withdraw(const std::vector<Holder>& holders) {
+    for (const Holder& holder : holders) finder_.withdraw(holder.known);
+}
+
 // ---- one put
 
-PutResult Puts::put_one_of(PutCommand& put, std::optional<KeyFacts>& holder, HeldKeys& held_here) {
+PutResult Puts::put_one_of(PutCommand& put, Holder& holder, HeldKeys& held_here) {
     if (put.key.empty()) return put_one(put, holder);
     std::string name = key_name_of(put);
     if (const auto held = held_here.find(name); held != held_here.end()) holder = held->second;
     const std::uint64_t hash = put.request_hash;
     const bool is_recurring = put.repeat.has_value();
     PutResult result = put_one(put, holder);
-    if (const auto* made = std::get_if<PutAnswer>(&result)) {
-        held_here[std::move(name)] = {{made->id, hash, made->due_ms, 0}, made->state, is_recurring};
+    const auto* made = std::get_if<PutAnswer>(&result);
+    if (made != nullptr && !made->repeated) {
+        held_here[std::move(name)] = {
+            KeyFacts{{made->id, hash, made->due_ms, 0}, made->state, is_recurring, {}}, {}, batch().count() - 1};
     }
     return result;
+}
+
+// When the message is due at the latest, so that puts which replace each other do not postpone it for ever.
+DueMs Puts::latest_due(const PutCommand& command, DueMs first_put_ms) const {
+    if (command.within_ms == 0) return INT64_MAX;
+    return std::max(now_, (first_put_ms != 0 ? first_put_ms : now_) + command.within_ms);
 }
 
 // The rule of the recurring message that is put. It refers to the texts of the command.
@@ -128,13 +196,55 @@ Result<Repeat> Puts::chosen_recurring(const PutCommand& command, DueMs start) co
     return Repeat{*rule, command.order_key, command.expires ? command.expires->delay_ms : 0};
 }
 
+// The reply to a put that changes nothing, because its key is held; nothing if it does.
+std::optional<PutResult> Puts::answer_of(const PutCommand& command, const Holder& holder) const {
+    const KeyFacts& facts = *holder.facts;
+    PutAnswer answer{facts.holder.id, facts.state, facts.holder.due_ms, true};
+    if (command.on_key == OnKey::once) {
+        const std::uint64_t hash = facts.holder.request_hash;
+        if (hash != command.request_hash && (command.text_hash == 0 || hash != command.text_hash)) {
+            return key_conflict();
+        }
+    } else if (has_ended(facts) || command.on_key == OnKey::replace) {
+        return std::nullopt;
+    } else {
+        answer.kept = true;
+        if (holder.known.what == Known::What::entry) {
+            const Entry& entry = recent_.entry(holder.known.entry);
+            answer.due_ms = entry.durable_state == State::prepared ? entry.nominal_due_ms : entry.due_ms;
+        }
+    }
+    if (waits_for_due(answer.state) && !facts.is_recurring && answer.due_ms <= now_) answer.state = State::ready;
+    return answer;
+}
+
+// The record that replaces the message, with what it keeps. Codes: in_flight, not_waiting, repeats.
+Result<MessageRecord> Puts::replacing(const Holder& holder) const {
+    const KeyFacts& facts = *holder.facts;
+    const bool is_entry = holder.known.what == Known::What::entry;
+    const State state = is_entry ? recent_.entry(holder.known.entry).state() : facts.state;
+    if (state == State::leased) return is_in_flight();
+    if (facts.is_recurring || state == State::prepared) return not_replaceable(facts.is_recurring);
+    MessageRecord record = is_entry ? changed(recent_.entry(holder.known.entry), RecordKind::replace, Cause::none)
+                                    : changed_again(*holder.operation, RecordKind::replace);
+    record.time_ms = 0;  // content.put_ms contains it
+    record.state.state = state == State::held ? State::held : State::scheduled;
+    record.state.attempts_forgiven = record.state.attempts;
+    record.state.first_due_ms = 0;
+    record.state.work.clear();
+    return record;
+}
+
 // Adds the record of the put to the batch, or returns the error. Moves from the command.
-PutResult Puts::put_one(PutCommand& command, const std::optional<KeyFacts>& holder) {
-    if (holder) {
-        if (holder->holder.request_hash != command.request_hash) return key_conflict();
-        State state = holder->state;
-        if (waits_for_due(state) && !holder->is_recurring && holder->holder.due_ms <= now_) state = State::ready;
-        return PutAnswer{holder->holder.id, state, holder->holder.due_ms, true};
+PutResult Puts::put_one(PutCommand& command, const Holder& holder) {
+    std::optional<MessageRecord> former;
+    if (holder.facts) {
+        if (std::optional<PutResult> answer = answer_of(command, holder)) return *std::move(answer);
+        if (replaces(command, *holder.facts)) {
+            Result<MessageRecord> replaced = replacing(holder);
+            if (!replaced) return std::move(replaced).error();
+            former = *std::move(replaced);
+        }
     }
     if (segment_.refuses_puts()) {  // a repeated one was answered before
         ++counters_.refused_full;
@@ -143,6 +253,9 @@ PutResult Puts::put_one(PutCommand& command, const std::optional<KeyFacts>& hold
     Result<DueMs> due = resolve(command.when);
     if (!due) return due.error();
     if (Status fits = seconds_.check_flex(command.flex_ms); !fits) return std::move(fits).error();
+    const DueMs first_put_ms = former && former->state.first_put_ms != 0 ? former->state.first_put_ms : now_;
+    const DueMs latest_ms = latest_due(command, first_put_ms);
+    due = std::min(*due, latest_ms);
     DueMs expires = 0;
     std::optional<Repeat> repeat;
     if (command.repeat) {
@@ -156,6 +269,7 @@ PutResult Puts::put_one(PutCommand& command, const std::optional<KeyFacts>& hold
         expires = *at;
     }
     assert(!(command.is_held && command.transaction));
+    assert(!former || (!command.transaction && !command.repeat));
     if (command.transaction) {
         if (Status fits = transactions_.check_rule(command); !fits) return std::move(fits).error();
     }
@@ -171,46 +285,61 @@ PutResult Puts::put_one(PutCommand& command, const std::optional<KeyFacts>& hold
     if (command.transaction) {
         if (Status fits = transactions_.check_queue(command); !fits) return std::move(fits).error();
     }
-    if (Status fits = queues_.check_room(queue, command.name_space, command.queue, repeat.has_value()); !fits) {
-        return std::move(fits).error();
+    if (!former) {
+        if (Status fits = queues_.check_room(queue, command.name_space, command.queue, repeat.has_value()); !fits) {
+            return std::move(fits).error();
+        }
     }
-    if (!command.is_held) {
+    const bool is_held = command.is_held || (former && former->state.state == State::held);
+    std::optional<Second> own;
+    if (former && waits_for_due(former->previous.state)) own = second_of(former->previous.due_ms);
+    if (!is_held) {
         const DueMs before_ms = command.repeat && command.repeat->until_ms ? *command.repeat->until_ms + 1 : expires;
-        due = seconds_.place(queue, *due, seconds_.latest_due(*due, command.flex_ms, before_ms), std::nullopt);
+        const DueMs latest = std::min(seconds_.latest_due(*due, command.flex_ms, before_ms), latest_ms);
+        due = seconds_.place(queue, *due, std::max(*due, latest), own);
         if (!due) return due.error();
         if (repeat) repeat->rule.start_ms = *due;
     }
     // It is accepted from here on.
-    queues_.count_put(queue, command.name_space, command.queue);
-    if (!command.is_held && !command.transaction) seconds_.take(queue, *due);
+    if (!former) queues_.count_put(queue, command.name_space, command.queue);
+    if (!is_held && !command.transaction && second_of(*due) != own) seconds_.take(queue, *due);
     if (space != nullptr) space->puts.take();
     if (!command.key.empty()) batch().keys.insert(key_name_of(command));
     MessageRecord record;
-    record.kind = RecordKind::put;
-    record.id = next_id();
-    record.time_ms = 0;  // content.put_ms contains it
+    if (former) {
+        record = *std::move(former);
+        if (record.state.expires_ms != expires || record.state.order_key != command.order_key) {
+            record.previous.rows.set({true, record.state.expires_ms, std::move(record.state.order_key)});
+        }
+    } else {
+        record.kind = RecordKind::put;
+        record.id = next_id();
+        record.time_ms = 0;  // content.put_ms contains it
+        record.state.name_space = std::move(command.name_space);
+        record.state.queue = std::move(command.queue);
+        record.state.key = std::move(command.key);
+        if (repeat) record.state.next_occurrence = 1;
+    }
     record.state.due_ms = record.state.nominal_due_ms = *due;
     record.state.expires_ms = expires;
     record.state.priority = command.priority;
     record.state.retry = retry;
-    if (!repeat) record.state.order_key = std::move(command.order_key);
-    if (repeat) record.state.next_occurrence = 1;
-    record.state.name_space = std::move(command.name_space);
-    record.state.queue = std::move(command.queue);
-    record.state.key = std::move(command.key);
+    record.state.order_key = repeat ? std::string() : std::move(command.order_key);
     record.state.request_hash = command.request_hash;
+    if (!record.state.key.empty()) record.state.first_put_ms = first_put_ms;
     record.content.put_ms = now_;
     copy_content(command, record.content);
     record.content.repeat = repeat;
     PutAnswer answer{record.id, *due <= now_ && !repeat ? State::ready : State::scheduled, *due};
-    if (command.is_held) record.state.state = answer.state = State::held;
+    answer.replaced = record.kind == RecordKind::replace;
+    if (is_held) record.state.state = answer.state = State::held;
     if (command.transaction) {
         record.state.state = answer.state = State::prepared;
         record.state.transaction = MessageState::kOpen;
         record.state.due_ms = due_after(command.transaction->check_after_ms);
         record.content.transaction = std::move(command.transaction);
     }
-    add(kNoEntry, std::move(record), 0, Error{});
+    add(answer.replaced ? holder.known.entry : kNoEntry, std::move(record), 0, Error{});
     return answer;
 }
 

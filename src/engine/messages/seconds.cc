@@ -55,17 +55,19 @@ Seconds::Search Seconds::find(QueueNumber queue, DueMs due, DueMs latest, const 
 }
 
 std::optional<Verdict> Seconds::find_all(PendingCommand& pending, std::span<const PutCommand> puts,
-                                         std::span<const std::optional<KeyFacts>> holders) {
+                                         std::span<const Wish> wishes) {
     if (recent_.seconds().is_empty() || segment_.refuses_puts()) return std::nullopt;
     Taken taken = batch().seconds;
     for (std::size_t i = 0; i < puts.size(); ++i) {
         const PutCommand& put = puts[i];
         const QueueNumber queue = recent_.queues().find(put.name_space, put.queue);
-        if (queues_.second_limit(queue) == 0 || put.is_held || (!holders.empty() && holders[i])) continue;
-        const Result<DueMs> due = resolve(put.when);
+        const Wish wish = wishes.empty() ? Wish() : wishes[i];
+        if (queues_.second_limit(queue) == 0 || put.is_held || !wish.needs_one) continue;
+        Result<DueMs> due = resolve(put.when);
         if (!due || !check_flex(put.flex_ms)) continue;
-        const DueMs latest = latest_due(*due, put.flex_ms, 0);
-        const Search search = find(queue, *due, latest, taken, std::nullopt);
+        due = std::min(*due, wish.latest_ms);
+        const DueMs latest = std::max(*due, std::min(latest_due(*due, put.flex_ms, 0), wish.latest_ms));
+        const Search search = find(queue, *due, latest, taken, wish.own);
         if (const auto verdict = await(search, pending, queue, latest)) return verdict;
         if (search.what == Search::What::place) ++taken[{queue, second_of(search.due_ms)}];
     }

@@ -40,6 +40,13 @@ class Seconds
         Second from = 0;
     };
 
+    // What is known of a put before a second is chosen for it.
+    struct Wish {
+        bool needs_one = true;        // false: it adds no message
+        std::optional<Second> own{};  // of the message that it replaces
+        DueMs latest_ms = INT64_MAX;
+    };
+
     Seconds(const Uses& uses, Queues& queues, CommandQueue& commands)
         : Uses(uses), queues_(queues), commands_(commands) {}
 
@@ -53,8 +60,9 @@ class Seconds
     std::optional<Verdict> await(const Search& search, PendingCommand& pending, QueueNumber queue, DueMs latest);
     // Nothing if the count of every second is known that the puts need, each after the puts before it; otherwise why
     // they cannot be decided yet. The seconds chosen later are not later than these, because some puts may be refused.
+    // `wishes`: empty if none differs from the default.
     std::optional<Verdict> find_all(PendingCommand& pending, std::span<const PutCommand> puts,
-                                    std::span<const std::optional<KeyFacts>> holders);
+                                    std::span<const Wish> wishes);
     // Chooses a second for a message; all counts are known.
     Result<DueMs> place(QueueNumber queue, DueMs due, DueMs latest, std::optional<Second> own);
     // The batch in construction adds a message that is due then.

@@ -116,14 +116,14 @@ TEST(Seconds, puts_of_one_request_need_a_second_each_after_those_before) {
     Trial trial;
     trial.learn({1, 1});
     PendingCommand pending = trial.pending(1);
-    const auto verdict = [&](const std::vector<PutCommand>& puts, std::vector<std::optional<KeyFacts>> holders = {}) {
+    const auto verdict = [&](const std::vector<PutCommand>& puts, std::vector<Seconds::Wish> wishes = {}) {
         std::optional<Verdict> of_all;
-        trial.batch([&] { of_all = trial.seconds.find_all(pending, puts, holders); });
+        trial.batch([&] { of_all = trial.seconds.find_all(pending, puts, wishes); });
         return of_all;
     };
     EXPECT_FALSE(verdict({trial.put(5'000), trial.put(5'000)}));
     EXPECT_FALSE(verdict({trial.put(), trial.put(), trial.put()})) << "which of them are refused is known";
-    EXPECT_FALSE(verdict({trial.put(5'000), trial.put(5'000), trial.put(5'000)}, {{}, {}, KeyFacts{}}))
+    EXPECT_FALSE(verdict({trial.put(5'000), trial.put(5'000), trial.put(5'000)}, {{}, {}, {.needs_one = false}}))
         << "a repeated put needs none";
     EXPECT_EQ(verdict({trial.put(5'000), trial.put(5'000), trial.put(5'000)}), Verdict::looking_up);
     EXPECT_EQ(trial.started<CountSeconds>().from, second_of(trial.due) + 2);

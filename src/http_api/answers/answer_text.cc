@@ -31,13 +31,20 @@ HttpResponse write(const Error& error) {
 }
 
 constexpr int put_status(const PutAnswer& answer) {
-    return answer.repeated ? 200 : 201;
+    return answer.repeated || answer.replaced ? 200 : 201;
 }
 
 void write_members(JsonWriter& json, const PutAnswer& answer) {
     write_id(json, answer.id);
     json.text("state", state_name(answer.state));
     write_instant(json, "due", "due_ms", answer.due_ms);
+    if (answer.kept) json.boolean("kept", true);
+    if (answer.replaced) json.boolean("replaced", true);
+    if (!answer.repeated || !is_ended(answer.state)) return;
+    json.boolean("ended", true);
+    json.text("hint",
+              "the message of this key has ended, and nothing was put: for a new message give `on_key`, "
+              "\"keep\", or another key");
 }
 
 void write_members(JsonWriter& json, const ChangeAnswer& answer) {

@@ -41,6 +41,23 @@ constexpr Field kPutRows[] = {
     by_hand(FieldKind::text, "key", "Idempotency key: repeating the same request with the same key puts one message",
             {.page = "an [idempotency key](#idempotency-keys), which makes the put safe to repeat",
              .schema = R"({"$ref": "#/components/schemas/Key"})"}),
+    word<&PutCommand::on_key>(
+        0, "on_key",
+        "What happens if the queue has an unfinished message with the key: `once` reports a repeated put, "
+        "and refuses another one; `keep` leaves the message as it is; `replace` puts this one in its place",
+        kOnKeyWords,
+        {.page = "what happens if the queue has a message with this `key`: `once` (default), `keep` or `replace`, see "
+                 "[idempotency keys](#idempotency-keys)",
+         .when_absent = "once",
+         .schema = R"({"default": "once"})"}),
+    duration<&PutCommand::within_ms>(
+        0, "within", "With `replace`: it is due at the latest this long after the first of the puts that it joins",
+        {.page =
+             "with `replace`, the message is due at the latest this long after the first of the puts that it joins, "
+             "`\"1ms\"` to `\"365d\"`: [debounce](#debounce)",
+         .min = 1,
+         .max = kWithinMaxMs,
+         .when_absent = "no limit"}),
 };
 
 }  // namespace

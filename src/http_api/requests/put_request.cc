@@ -12,6 +12,7 @@
 #include "http_api/fields/put_rows.h"
 #include "http_api/fields/request_members.h"
 #include "http_api/requests/idempotency_key.h"
+#include "http_api/requests/put_hash.h"
 #include "http_api/requests/raw_put.h"
 #include "http_api/requests/transaction_request.h"
 #include "message/records/request_hash.h"
@@ -27,6 +28,34 @@ Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
     When& expires = into.emplace();
     if (Status read = take(request.duration_ms("expires_in"), expires.delay_ms); !read) return read;
     return take(request.instant_ms("expires"), expires.at_ms);
+}
+
+// What a put says about a message with its key.
+Status check_on_key(const JsonRequest& json, const PutCommand& put) {
+    if (json.has("on_key") && put.key.empty()) {
+        return Error{"missing_member"_code,
+                     "`on_key` says what happens if the queue has a message with the `key`: give `key`, or omit "
+                     "`on_key`",
+                     "key"};
+    }
+    const bool replaces = put.on_key == OnKey::replace;
+    if (json.has_time("within") && !replaces) {
+        return Error{"conflicting_members"_code,
+                     "`within` limits how long puts that replace each other postpone a message: give `on_key`, "
+                     "\"replace\", or omit `within`",
+                     "within"};
+    }
+    if (put.within_ms > kWithinMaxMs) {
+        return Error{"out_of_range"_code, "`within` must be at most 365d", "within"};
+    }
+    if (replaces && (put.repeat || put.transaction)) {
+        const std::string member = put.repeat ? "repeat" : "transaction";
+        return Error{"conflicting_members"_code,
+                     "a put that replaces a message cannot have `" + member +
+                         "`: give `on_key`, \"keep\", or cancel the message and put another one",
+                     member};
+    }
+    return {};
 }
 
 Result<Command> read_json_request(const HttpRequest& request, const PutFields& fields, const HttpApiOptions& options,
@@ -74,8 +103,12 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
                      "an empty message has `\"body\": \"\"`",
                      "body"};
     }
+    if (read) read = check_on_key(*json, put);
     if (!read) return std::move(read).error();
-    if (!put.key.empty()) put.request_hash = hash_request(text);
+    if (!put.key.empty()) {
+        put.request_hash = hash_put(put, put.when);
+        put.text_hash = hash_request(text);
+    }
     return put;
 }
 

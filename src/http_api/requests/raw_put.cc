@@ -9,6 +9,7 @@
 #include "http_api/fields/field_syntax.h"
 #include "http_api/fields/json_request.h"
 #include "http_api/requests/idempotency_key.h"
+#include "http_api/requests/put_hash.h"
 #include "message/records/request_hash.h"
 
 namespace duewheel {
@@ -61,15 +62,16 @@ Result<Command> read_raw_put(const HttpRequest& request, const PutFields& fields
     put.content_type = *fields.content_type;
     Status read = read_raw_when(fields, put.when);
     if (read && fields.key) read = read_key(*fields.key, "Idempotency-Key", options, put.key);
-    if (read && !put.key.empty()) {
-        put.request_hash = hash_request(request.body);
-        for (const auto& field : {fields.content_type, fields.delay, fields.due}) {
-            put.request_hash = hash_request(field.value_or(""), put.request_hash);
-        }
-    }
     if (read) read = check_body_size(request.body, options);
     if (!read) return std::move(read).error();
     put.body = request.body;
+    if (!put.key.empty()) {
+        put.request_hash = hash_put(put, put.when);
+        put.text_hash = hash_request(put.body);
+        for (const auto& field : {fields.content_type, fields.delay, fields.due}) {
+            put.text_hash = hash_request(field.value_or(""), put.text_hash);
+        }
+    }
     return Command(std::move(put));
 }
 

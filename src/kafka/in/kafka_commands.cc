@@ -10,6 +10,7 @@
 #include "http_api/fields/name_rule.h"
 #include "http_api/fields/rule_members.h"
 #include "http_api/requests/idempotency_key.h"
+#include "http_api/requests/put_hash.h"
 #include "http_api/requests/repeat_request.h"
 #include "message/records/record_parts.h"
 #include "message/records/request_hash.h"
@@ -26,14 +27,15 @@ constexpr std::string_view kIgnored[] = {"duewheel-id",      "duewheel-due-ms", 
 
 // What the headers of a record say; the others are in `parts`.
 struct RecordHeaders {
-    std::optional<std::string_view> delay, due, topic, key, cron, repeat, traceparent;
+    std::optional<std::string_view> delay, due, topic, key, cron, repeat, on_key, within, traceparent;
     RecordParts parts;
 };
 
 std::optional<std::string_view>* header_of(RecordHeaders& headers, std::string_view name) {
     const std::pair<std::string_view, std::optional<std::string_view>*> known[] = {
-        {"duewheel-delay", &headers.delay}, {"duewheel-due", &headers.due},   {"duewheel-topic", &headers.topic},
-        {"duewheel-key", &headers.key},     {"duewheel-cron", &headers.cron}, {"duewheel-repeat", &headers.repeat}};
+        {"duewheel-delay", &headers.delay},   {"duewheel-due", &headers.due},      {"duewheel-topic", &headers.topic},
+        {"duewheel-key", &headers.key},       {"duewheel-cron", &headers.cron},    {"duewheel-repeat", &headers.repeat},
+        {"duewheel-on-key", &headers.on_key}, {"duewheel-within", &headers.within}};
     for (const auto& [each, into] : known) {
         if (equal_ignoring_case(name, each)) return into;
     }
@@ -44,7 +46,9 @@ Error unknown_header(std::string_view name) {
     const std::string shown(name.substr(0, 64));
     return {"unknown_member"_code,
             "the header `" + shown +
-                "` is unknown: give duewheel-delay, -due, -repeat, -cron, -topic or -key, or choose another name",
+                "` is unknown: give duewheel-delay, -due, -repeat, -cron, -topic, -key, -on-key or -within, or choose "
+                "another "
+                "name",
             shown};
 }
 
@@ -125,7 +129,8 @@ std::int64_t sent_ms(const KafkaRecord& record, std::int64_t now_ms) {
     return record.timestamp_ms > 0 ? std::min(record.timestamp_ms, now_ms) : now_ms;
 }
 
-Status read_when(const RecordHeaders& headers, const KafkaRecord& record, std::int64_t now_ms, When& into) {
+// A delay counts from when the record was sent.
+Status read_when(const RecordHeaders& headers, When& into) {
     if (headers.delay && headers.due) {
         return Error{"conflicting_members"_code, "give duewheel-delay or duewheel-due, not both", "duewheel-due"};
     }
@@ -141,13 +146,11 @@ Status read_when(const RecordHeaders& headers, const KafkaRecord& record, std::i
                      "(2027-01-01T06:00:00Z)",
                      "duewheel-delay"};
     }
-    std::int64_t delay_ms = 0;
     if (headers.delay) {
         const Result<std::int64_t> delay = read_duration(*headers.delay, "duewheel-delay");
         if (!delay) return delay.error();
-        delay_ms = *delay;
+        into.delay_ms = *delay;
     }
-    into.at_ms = sent_ms(record, now_ms) + delay_ms;
     return {};
 }
 
@@ -166,6 +169,43 @@ Status read_repeat(const RecordHeaders& headers, std::optional<RepeatChoice>& in
     Result<std::optional<RepeatChoice>> repeat = read_repeat(*json);
     if (!repeat) return std::move(repeat).error();
     into = *std::move(repeat);
+    return {};
+}
+
+Status read_on_key(const RecordHeaders& headers, PutCommand& put) {
+    if (headers.on_key) {
+        const auto* const word = std::find(std::begin(kOnKeyWords), std::end(kOnKeyWords), *headers.on_key);
+        if (word == std::end(kOnKeyWords)) {
+            return Error{"out_of_range"_code, "`duewheel-on-key` must be one of once, keep, replace",
+                         "duewheel-on-key"};
+        }
+        if (put.key.empty()) {
+            return Error{"missing_member"_code,
+                         "`duewheel-on-key` says what happens if there is a message with the duewheel-key: give that "
+                         "header too",
+                         "duewheel-key"};
+        }
+        put.on_key = static_cast<OnKey>(word - std::begin(kOnKeyWords));
+    }
+    if (headers.within) {
+        const Result<std::int64_t> within = read_duration(*headers.within, "duewheel-within");
+        if (!within) return within.error();
+        if (*within < 1 || *within > kWithinMaxMs) {
+            return Error{"out_of_range"_code, "`duewheel-within` must be from 1ms to 365d", "duewheel-within"};
+        }
+        put.within_ms = *within;
+    }
+    const bool replaces = put.on_key == OnKey::replace;
+    if (headers.within && !replaces) {
+        return Error{"conflicting_members"_code, "duewheel-within belongs to `duewheel-on-key: replace`: give both",
+                     "duewheel-within"};
+    }
+    if (replaces && put.repeat) {
+        return Error{"conflicting_members"_code,
+                     "a record that replaces a message cannot have duewheel-repeat: use keep, or cancel the message "
+                     "first",
+                     "duewheel-repeat"};
+    }
     return {};
 }
 
@@ -188,10 +228,11 @@ Status check_sizes(const KafkaRecord& record, const HttpApiOptions& limits) {
 // A record with a null value and a key.
 Result<KafkaCommand> read_cancel(const RecordHeaders& headers, const KafkaCommandOptions& options, std::string topic,
                                  std::string key) {
-    if (headers.delay || headers.due || headers.repeat) {
+    if (headers.delay || headers.due || headers.repeat || headers.on_key || headers.within) {
         return Error{"conflicting_members"_code,
                      "a record with duewheel-key and a null value cancels the message with this key: for a message "
-                     "with a null value omit the key, otherwise omit the due time",
+                     "with a null value omit the key, otherwise omit the due time and "
+                     "duewheel-on-key",
                      "duewheel-key"};
     }
     if (headers.cron) {
@@ -205,10 +246,12 @@ Result<KafkaCommand> read_cancel(const RecordHeaders& headers, const KafkaComman
 }
 
 Result<KafkaCommand> read_schedule(const RecordHeaders& headers, const KafkaCommandOptions& options, PutCommand put) {
-    if (headers.delay || headers.due || headers.repeat) {
-        return Error{"conflicting_members"_code,
-                     "give duewheel-cron, or duewheel-delay, -due and -repeat: a schedule creates its messages itself",
-                     "duewheel-cron"};
+    if (headers.delay || headers.due || headers.repeat || headers.on_key || headers.within) {
+        return Error{
+            "conflicting_members"_code,
+            "give duewheel-cron, or duewheel-delay, -due, -repeat and -on-key: a schedule creates its messages "
+            "itself, and another record with its name replaces it",
+            "duewheel-cron"};
     }
     if (!headers.key) {
         return Error{"missing_member"_code, "a schedule needs a name: give it in duewheel-key", "duewheel-key"};
@@ -263,18 +306,22 @@ Result<KafkaCommand> read_kafka_record(const KafkaRecord& record, const KafkaCom
     parts.key = record.key;
     parts.has_null_value = !record.value;
     if (!key.empty()) {  // a producer that repeats a record gives it another offset and time
-        put.request_hash = hash_request(encode_record_parts(parts), hash_request(put.body));
+        put.text_hash = hash_request(encode_record_parts(parts), hash_request(put.body));
         for (const auto& said : {headers->delay, headers->due, headers->repeat}) {
-            put.request_hash = hash_request(said.value_or(""), put.request_hash);
+            put.text_hash = hash_request(said.value_or(""), put.text_hash);
         }
     }
     parts.source = kafka_input_name(record.topic, record.partition) + "/" + std::to_string(record.offset);
     put.headers = encode_record_parts(parts);
     if (headers->cron) return read_schedule(*headers, options, std::move(put));
     put.key = std::move(key);
-    Status read = read_when(*headers, record, now_ms, put.when);
+    When said;
+    Status read = read_when(*headers, said);
     if (read) read = read_repeat(*headers, put.repeat);
+    if (read) read = read_on_key(*headers, put);
     if (!read) return std::move(read).error();
+    if (!put.key.empty()) put.request_hash = hash_put(put, said);
+    put.when.at_ms = said.at_ms ? *said.at_ms : sent_ms(record, now_ms) + said.delay_ms;
     return KafkaCommand(std::move(put));
 }
 

@@ -112,6 +112,37 @@ void state_fields(Visitor& visit, OfMessage& state) {
     visit.signed_number(15, state.first_due_ms);
 }
 
+// Fields of their own, in the text of field 38.
+template <class Visitor, class Rows>
+void previous_rows_fields(Visitor& visit, Rows& rows) {
+    visit.boolean(1, rows.is_given);
+    visit.signed_number(2, rows.expires_ms);
+    visit.text(3, rows.order_key);
+}
+
+void previous_rows_field(FieldWriter& to, const Previous& previous) {
+    if (!previous.rows.is_set()) return;
+    std::string text;
+    FieldWriter within(text);
+    previous_rows_fields(within, *previous.rows);
+    to.text(38, text);
+}
+
+void previous_rows_field(FieldsReader& from, Previous& into) {
+    std::string_view text;
+    if (!from.text(38, text)) return;
+    FieldsReader within(text);
+    PreviousRows rows;
+    previous_rows_fields(within, rows);
+    if (within.damaged() || !within.end("") || !rows.is_given) from.refuse();
+    into.rows.set(std::move(rows));
+}
+
+template <class Visitor>
+void first_put_field(Visitor& visit, auto& state) {
+    visit.signed_number(37, state.first_put_ms);
+}
+
 // The remaining ones, which come later.
 template <class Visitor, class OfMessage>
 void last_state_fields(Visitor& visit, OfMessage& state) {
@@ -205,6 +236,8 @@ void record_fields(Visitor& visit, Of& record) {
     visit.signed_number(34, record.ended_ms);
     visit.signed_number(35, record.wait_ms);
     work_field(visit, record.state);
+    first_put_field(visit, record.state);
+    previous_rows_field(visit, record.previous);
     content_fields(visit, record.content);
 }
 
@@ -296,6 +329,7 @@ void row_fields(Visitor& visit, Row& row) {
     visit.text(33, row.reason);
     visit.signed_number(34, row.ended_ms);
     work_field(visit, row.state);
+    first_put_field(visit, row.state);
 }
 
 Error damaged(std::string what) {
@@ -345,6 +379,7 @@ void set_kind(Record& into, RecordKind kind) {
         case RecordKind::attempt:
         case RecordKind::end:
         case RecordKind::relocate:
+        case RecordKind::replace:
             std::get<MessageRecord>(into).kind = kind;
             return;
         case RecordKind::conf:
@@ -462,7 +497,7 @@ Result<FramedRecord> read_frame(std::string_view bytes) {
         return Error{"bad_checksum"_code, "a record's checksum does not match its bytes"};
     }
     const auto kind = get_integer<std::uint8_t>(bytes.data() + 16);
-    if (kind < 1 || kind > static_cast<std::uint8_t>(RecordKind::outcomes)) {
+    if (kind < 1 || kind > static_cast<std::uint8_t>(RecordKind::replace)) {
         return Error{"newer_format"_code,
                      "a record is of kind " + std::to_string(kind) +
                          ", which this version does not know: open the data with the version that wrote it"};
@@ -501,6 +536,7 @@ std::uint64_t digest_term(MessageId id, const MessageState& state) {
     state_fields(writer, state);
     last_state_fields(writer, state);
     work_field(writer, state);
+    first_put_field(writer, state);
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), id);
 }
 

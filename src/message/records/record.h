@@ -20,6 +20,7 @@
 #include <string_view>
 #include <variant>
 
+#include "base/boxed.h"
 #include "base/status.h"
 #include "message/message.h"
 #include "message/records/content.h"
@@ -42,24 +43,35 @@ enum class RecordKind : std::uint8_t {
     relocation_done = 10,  // everything needed before a position has been relocated
     epoch = 11,            // a process started
     outcomes = 12,         // outcomes of messages whose own records leave the log (outcome_rows.h)
+    replace = 13,          // an unfinished message gets other content, and with it any other members
 };
 // A whole record of a message contains its content.
 constexpr bool is_whole(RecordKind kind) {
-    return kind == RecordKind::put || kind == RecordKind::spawn || kind == RecordKind::relocate;
+    return kind == RecordKind::put || kind == RecordKind::spawn || kind == RecordKind::relocate ||
+           kind == RecordKind::replace;
 }
 constexpr bool is_new(RecordKind kind) {
     return kind == RecordKind::put || kind == RecordKind::spawn;
 }
 // An attempt or a relocation does not change the state of a message.
 constexpr bool changes_state(RecordKind kind) {
-    return is_new(kind) || kind == RecordKind::change || kind == RecordKind::end;
+    return is_new(kind) || kind == RecordKind::change || kind == RecordKind::end || kind == RecordKind::replace;
 }
 // A record that has the state of one message.
 constexpr bool is_of_message(RecordKind kind) {
     return is_whole(kind) || kind == RecordKind::change || kind == RecordKind::attempt || kind == RecordKind::end;
 }
 
-// The state before a change, an attempt or an end: all that a segment needs to be sealed by itself.
+// Where the index has a message by its expiry and its order key, before a record that changes either.
+struct PreviousRows {
+    bool is_given = false;  // otherwise both are as in the record
+    DueMs expires_ms = 0;
+    std::string order_key;
+
+    bool operator==(const PreviousRows&) const = default;
+};
+
+// The state before a change, an attempt, an end or a replacement: all that a segment needs to be sealed by itself.
 struct Previous {
     State state = State::scheduled;
     std::uint32_t version = 0;  // 0: there was no message
@@ -68,6 +80,7 @@ struct Previous {
     std::uint64_t term = 0;    // its part of the digest; 0 if it was a dead letter
     DueMs nominal_due_ms = 0;  // of a message with an order key, if it differs from due_ms
     DueMs ended_ms = 0;        // if it was a dead letter: since when
+    Boxed<PreviousRows> rows;
 
     bool operator==(const Previous&) const = default;
 };
@@ -136,19 +149,19 @@ enum class Cause : std::uint8_t {
 // Why a message ended, as named in every interface: "acknowledged", "attempts_used_up", ...
 std::string_view cause_name(Cause cause);
 
-// A put, spawn, change, attempt, end or relocation of a message. The views point into the record's bytes, or into what
-// is being encoded.
+// A put, spawn, change, attempt, end, relocation or replacement of a message. The views point into the record's bytes,
+// or into what is being encoded.
 struct MessageRecord {
-    RecordKind kind = RecordKind::put;  // one of those six
+    RecordKind kind = RecordKind::put;  // one of those seven
     MessageId id = 0;
-    // The previous whole record (put, spawn, relocate), and its size with its frame; 0 in a put and a spawn.
+    // The previous whole record, and its size with its frame; 0 in a put and a spawn.
     Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
     DueMs time_ms = 0;  // server time of the decision
     Cause cause = Cause::none;
     MessageState state;
     Previous previous;
-    MessageContent content;  // put, spawn, relocate
+    MessageContent content;  // of a whole record
     // end, and a change that ended a lease: which lease, so that the response can be repeated
     std::uint32_t lease_attempt = 0;
     std::uint64_t lease_incarnation = 0;
