@@ -87,6 +87,8 @@ struct SeenDelivery {
     bool ended = false;                 // one of them was answered: it took effect
     bool expired_with_message = false;  // one was answered expired, and may have been the end of its message too
     bool may_have_ended = false;        // one of them was never answered
+    bool ends_with_server = false;      // the lease does not outlive its run
+    std::uint32_t kept_in = 0;          // the later run that surely has it; 0: none
 };
 
 // One line of a message's history, for the report of a violation.

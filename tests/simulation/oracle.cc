@@ -58,6 +58,7 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
         });
     }
     incarnation_of_run_.push_back(0);
+    leases_started();
     queues_started();
     check_live_count(live_count, "after a restart");
     for (const MessageModel& message : messages_) {
@@ -74,6 +75,11 @@ void Oracle::died(std::uint64_t step) {
     latest_now_ = std::max(latest_now_, now_);
     totals_.requests_lost += requests_.size();
     for (MessageModel& message : messages_) {
+        for (SeenDelivery& delivery : message.deliveries) {
+            if (delivery.extends_open == 0) continue;  // otherwise it was executed, or never
+            delivery.until.high = std::max(delivery.until.high, now_ + options_.lease_max_ms);
+            delivery.extends_open = 0;
+        }
         while (message.returns_open > 0) returns_closed(message);
         // Its put was executed by now, or never.
         if (message.expires && !message.put.expires->at_ms && !message.open.empty() && !message.answered) {

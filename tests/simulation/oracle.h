@@ -69,6 +69,8 @@ class Oracle {
     // ---- the process
     void started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step);
     void died(std::uint64_t step);
+    // A stop has written everything, and saved this time: its leases outlive the run.
+    void leases_written(DueMs saved_ms);
     // This time was passed to the engine.
     void time_told(DueMs now);
     void set_step(std::uint64_t step) { step_ = step; }
@@ -595,6 +597,7 @@ class Oracle {
     // Whether a lease is certainly held, and whether it may be.
     bool surely_held(const MessageModel& message, const SeenDelivery& delivery, DueMs until) const;
     bool may_be_held(const SeenDelivery& delivery, DueMs from) const;
+    void leases_started();
     // The number of deliveries of the message that may have begun without being seen by a client.
     std::uint64_t unseen(const MessageModel& message) const;
     DueRange due_of(const When& when, DueMs submitted_ms) const;
@@ -645,6 +648,7 @@ class Oracle {
     DueMs latest_now_ = 0;  // over all runs
     std::uint32_t run_ = 0;
     std::uint64_t step_ = 0;
+    DueMs served_by_ms_ = 0;  // by then this run served; 0: it may not yet
     LogSpace least_space_ = LogSpace::enough;
     // By run: its incarnation, once a delivery has shown it.
     std::vector<std::uint64_t> incarnation_of_run_{0};

@@ -152,7 +152,10 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
                              0,
                              0,
                              false,
-                             false};
+                             false,
+                             false,
+                             command.ends_with_server};
+    if (served_by_ms_ == 0) served_by_ms_ = delivery.delivered_ms;
     check_lease_gaps(*about, fresh);
     if (run_ > about->recorded.run && delivery.attempt <= about->recorded.attempts) {
         violate("C4",
@@ -233,6 +236,9 @@ void Oracle::check_lease_gaps(MessageModel& about, const SeenDelivery& fresh) {
     }
     for (const SeenDelivery& other : about.deliveries) {
         if (other.run != run_) {
+            if (surely_held(about, other, fresh.delivered_ms)) {
+                return violate("C8", "delivered although a lease that outlived a restart holds it", &about);
+            }
             rare_.met(Rare::delivered_again_after_crash);
             continue;
         }

@@ -311,15 +311,40 @@ bool ends_without_ack(const Command& command) {
 }  // namespace
 
 bool Oracle::surely_held(const MessageModel& of, const SeenDelivery& delivery, DueMs until) const {
-    const bool is_over = delivery.ended || delivery.expired_with_message;
-    if (delivery.run != run_ || delivery.until.low <= until || is_over || delivery.endings_open > 0) return false;
+    const bool is_over = delivery.ended || delivery.expired_with_message || delivery.may_have_ended;
+    const bool is_here = delivery.run == run_ || delivery.kept_in == run_;
+    if (!is_here || delivery.until.low <= until || is_over || delivery.endings_open > 0) return false;
     return std::none_of(of.deliveries.begin(), of.deliveries.end(), [&](const SeenDelivery& other) {
         return other.run == run_ && other.attempt > delivery.attempt;
     });
 }
 
+// A stop writes all leases of clients. What a crash forgets is not known, so they may be held or not.
+void Oracle::leases_written(DueMs saved_ms) {
+    for (MessageModel& message : messages_) {
+        for (SeenDelivery& delivery : message.deliveries) {
+            if (delivery.ends_with_server || !surely_held(message, delivery, saved_ms)) continue;
+            delivery.kept_in = run_ + 1;
+        }
+    }
+}
+
+// Those that ended meanwhile last for the grace. A restart uses up no attempt, so it forgives one at most.
+void Oracle::leases_started() {
+    served_by_ms_ = 0;
+    for (MessageModel& message : messages_) {
+        if (attempts_high(message) > 0) ++message.forgiven_high;
+        for (SeenDelivery& delivery : message.deliveries) {
+            if (delivery.kept_in != run_) continue;
+            delivery.until.low = std::max(delivery.until.low, now_ + options_.lease_grace_ms);
+            delivery.until.high = std::max(delivery.until.high, delivery.until.low);
+        }
+    }
+}
+
 bool Oracle::may_be_held(const SeenDelivery& delivery, DueMs from) const {
-    if (delivery.run != run_ || delivery.ended) return false;
+    if (delivery.ended || (delivery.run != run_ && delivery.ends_with_server)) return false;
+    if (delivery.run != run_ && (served_by_ms_ == 0 || served_by_ms_ + options_.lease_grace_ms > from)) return true;
     // The answer may be as old as its request, and the oracle does not know which of the two times counted.
     return delivery.extends_open > 0 || delivery.until.high > from;
 }
@@ -389,6 +414,7 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
             return;
         }
     }
+    if (served_by_ms_ == 0) served_by_ms_ = now_;
     if (!may_be_held(delivery, request.submitted_ms)) {
         return violate("C8",
                        "a lease that ended at " + at(delivery.until.high) + " is answered " +
@@ -453,11 +479,13 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
         }
         delivery.until.low = until;
         delivery.until.high = std::max(delivery.until.high, until);
+        if (delivery.run != run_) delivery.kept_in = run_;
         return;
     } else {
         return violate("X", "a lease's command got the answer of another one", &about);
     }
     if (next.empty()) return violate("C4", "due again at " + at(answer.due_ms) + ", which cannot be", &about);
+    if (delivery.run != run_) rare_.met(Rare::lease_kept_over_a_restart);
     delivery.ended = true;
     about.recorded = std::max(about.recorded, LifePoint{run_, lease.attempt});
     about.set(from, next);

@@ -65,6 +65,7 @@ namespace duewheel {
     X(ack_repeated)                       \
     X(ack_repeated_after_restart)         \
     X(ack_of_an_earlier_run_refused)      \
+    X(lease_kept_over_a_restart)          \
     X(ack_after_the_end_refused)          \
     X(forged_token_refused)               \
     X(answered_dead)                      \

@@ -116,6 +116,7 @@ void Simulation::stop() {
     rare_.met(has_drained ? Rare::stopped : Rare::stopped_at_the_deadline);
     if (has_drained && shard_->save_end()) rare_.met(Rare::end_saved_at_a_stop);
     if (cut_off_ || shard_->fatal_error()) return;
+    if (has_drained && shard_->engine().counters().space < LogSpace::reserve) oracle_.leases_written(*told);
     if (has_drained) clock_.process_stops(*told);
     if (nodes_ && has_drained && nodes_->journal().release()) rare_.met(Rare::owner_released_its_log);
     process_ends();
