@@ -61,6 +61,8 @@ Result<bool> accept_lost_end(FileSystem& files, const std::string& directory, Du
     restored.ids_from =
         std::max(*before ? (*before)->ids_from : 0, totals.id_counter) + known_sequence + kIdsOfTheOriginal;
     restored.salt = salt;
+    restored.commit = totals.commit;
+    if (*before) restored.salt_before = (*before)->salt;
     Status done = write_mark(files, directory, restored);
     if (done) done = files.remove_tree(directory + "/index");
     if (done) done = files.sync_directory(directory);

@@ -11,6 +11,6 @@ SharedState::SharedState(const EngineOptions& with, const EngineStart& start, Re
       batches(start.totals),
       segment(options, start.segment, start.segment_fill, start.segment_bytes, start.block_bytes, start.unsealed),
       earlier_runs(options.shard, start.past_until_ms, start.ids_from),
-      signer(start.token_key) {}
+      signer(start.token_key, start.key_before) {}
 
 }  // namespace duewheel

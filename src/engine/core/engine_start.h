@@ -70,6 +70,7 @@ struct EngineStart {
     std::vector<InputPosition> inputs;
     std::string zone_data = "unknown";  // version of the zone data with which their times are calculated
     TokenKey token_key{};
+    EarlierTokenKey key_before;  // of the original of a restored log
     // Bounds for a restored log: another server may have delivered messages due until then, and have assigned ids up to
     // and including this counter.
     DueMs past_until_ms = 0;

@@ -90,6 +90,20 @@ TEST_F(ShardBackup, accepts_no_lease_of_the_original) {
         << "as after any restart";
 }
 
+// A message of a kept lease would have waited for a worker that the restored server refuses.
+TEST_F(ShardBackup, keeps_a_lease_that_the_backup_holds) {
+    const MessageId id = owner.put(0, "body");
+    const std::vector<Delivered> job = lease(owner);
+    ASSERT_EQ(job.size(), 1u);
+    owner.now += 200;
+    owner.settle();
+    ASSERT_EQ(backed_up(), "done");
+    ASSERT_EQ(restored(), "done");
+    ASSERT_NO_FATAL_FAILURE(start_restored());
+    EXPECT_EQ(again.ask<MessageAnswer>(GetCommand{"default", id}).row.state.state, State::leased);
+    EXPECT_EQ(again.ask<LeaseEndAnswer>(AckCommand{job[0].lease}).outcome, LeaseOutcome::done);
+}
+
 // An id that the original gave out after the backup would have been another message here, which its holder cancels.
 TEST_F(ShardBackup, assigns_no_id_that_the_original_may_have_assigned) {
     owner.put(kHour, "before");

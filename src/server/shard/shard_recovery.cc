@@ -87,8 +87,10 @@ Status ShardRecovery::take_restored_mark(EngineStart& start) {
                      "changes are lost, and messages that were due before that are delivered with `maybe_delivered`.",
                      {{"backup_ms", start.totals.server_time_ms}, {"restored_ms", start.past_until_ms}});
     }
+    start.key_before = {start.token_key, (*restored)->commit};
     for (std::size_t i = 0; i < (*restored)->salt.size(); ++i) {
         start.token_key[i] ^= std::to_integer<std::uint8_t>((*restored)->salt[i]);
+        start.key_before.key[i] ^= std::to_integer<std::uint8_t>((*restored)->salt_before[i]);
     }
     return {};
 }

@@ -106,6 +106,8 @@ Result<BackupReport> restore_backup(FileSystem& files, const std::string& backup
         *before ? std::max((*before)->ids_from, copy->totals.id_counter) : copy->totals.id_counter;
     restored.ids_from = known + kIdsOfTheOriginal;
     restored.salt = salt;
+    restored.commit = copy->totals.commit;
+    if (*before) restored.salt_before = (*before)->salt;
     if (Status marked = write_mark(files, data, restored); !marked) {
         return as_of_backup(std::move(marked).error(), backup, data);
     }

@@ -122,7 +122,9 @@ Status write_mark(FileSystem& files, const std::string& directory, const Restore
                  {{"sequence", std::to_string(mark.sequence)},
                   {"past_until_ms", std::to_string(mark.past_until_ms)},
                   {"ids_from", std::to_string(mark.ids_from)},
-                  {"salt", hex(mark.salt)}});
+                  {"salt", hex(mark.salt)},
+                  {"commit", std::to_string(mark.commit)},
+                  {"salt_before", hex(mark.salt_before)}});
 }
 
 Status write_restoring_mark(FileSystem& files, const std::string& directory) {
@@ -214,7 +216,9 @@ Result<std::optional<BackupMark>> read_backup_mark(FileSystem& files, const std:
 Result<std::optional<RestoredMark>> read_restored_mark(FileSystem& files, const std::string& directory) {
     return read_as<RestoredMark>(files, directory, kRestoredMark, [](const Values& values, RestoredMark& mark) {
         return take(values, "sequence", mark.sequence) && take(values, "past_until_ms", mark.past_until_ms) &&
-               take(values, "ids_from", mark.ids_from) && take(values, "salt", std::span(mark.salt));
+               take(values, "ids_from", mark.ids_from) && take(values, "salt", std::span(mark.salt)) &&
+               (!values.contains("commit") ||  // of an earlier version: no such tokens
+                (take(values, "commit", mark.commit) && take(values, "salt_before", std::span(mark.salt_before))));
     });
 }
 

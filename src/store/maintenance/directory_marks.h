@@ -56,8 +56,12 @@ struct RestoredMark {
     DueMs past_until_ms = 0;
     // The original may have assigned ids up to and including this counter.
     std::uint64_t ids_from = 0;
-    // Part of the lease tokens, so that tokens of the original are refused.
+    // Part of the lease tokens, so that tokens of the original are refused, except those of its runs up to this commit
+    // of the backup: their leases are those of the restored log. They have the salt of the original, zeros if it was no
+    // restored one.
     std::array<std::byte, 16> salt{};
+    std::uint64_t commit = 0;
+    std::array<std::byte, 16> salt_before{};
 
     bool operator==(const RestoredMark&) const = default;
 };
