@@ -40,10 +40,10 @@ struct StoodBefore {
     Sequence log_position = 0;     // of the whole record that was needed; 0: none, or unknown
     QueueNumber queue = kNoQueue;  // kNoQueue: it did not exist
     State state = State::scheduled;
-    DueMs ended_ms = 0;             // if it was a dead letter
-    DueMs expires_ms = 0;           // if it was unfinished
-    bool position_unknown = false;  // the first record is a relocation, which does not contain the previous position
-    Boxed<std::string> order_key;   // if it was unfinished
+    DueMs ended_ms = 0;              // if it was a dead letter
+    DueMs expires_ms = 0;            // if it was unfinished
+    bool position_unknown = false;   // the first record is a relocation, which does not contain the previous position
+    Boxed<std::string> order_key{};  // if it was unfinished
 };
 
 struct MessageEffect {

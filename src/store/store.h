@@ -130,7 +130,7 @@ struct KeyFacts {
     KeyHolder holder;
     State state = State::done;
     bool is_recurring = false;
-    Boxed<MessageRow> row;  // of an unfinished message, as in the index
+    Boxed<MessageRow> row{};  // of an unfinished message, as in the index
 };
 struct Stretch {
     std::vector<MessageRow> rows;

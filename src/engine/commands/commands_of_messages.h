@@ -51,8 +51,8 @@ struct PutCommand : Content {
     std::uint64_t request_hash = 0;              // with a key: of what it says, in any spelling
     std::uint64_t text_hash = 0;                 // the same as earlier versions computed it; 0: they did not
     OnKey on_key = OnKey::once;
-    std::int64_t within_ms =
-        0;  // with `replace`: it is due this long after the first of its puts at the latest; 0: any
+    // With `replace`: how long after the first of the puts that it joins it is due at the latest. 0: no limit.
+    std::int64_t within_ms = 0;
 };
 
 struct PutAnswer {

@@ -376,6 +376,7 @@ std::optional<KeyFacts> TrialEngine::find_key(const FindKeys::Key& key) const {
         if (state.key != key.key || state.queue != key.queue || state.name_space != key.name_space) continue;
         facts =
             KeyFacts{{id, state.request_hash, state.nominal_due_ms, row.ended_ms}, state.state, state.is_recurring()};
+        if (!is_ended(state.state)) facts->row.set(row);
     }
     return facts;
 }

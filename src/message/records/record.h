@@ -80,7 +80,7 @@ struct Previous {
     std::uint64_t term = 0;    // its part of the digest; 0 if it was a dead letter
     DueMs nominal_due_ms = 0;  // of a message with an order key, if it differs from due_ms
     DueMs ended_ms = 0;        // if it was a dead letter: since when
-    Boxed<PreviousRows> rows;
+    Boxed<PreviousRows> rows{};
 
     bool operator==(const Previous&) const = default;
 };
