@@ -128,6 +128,7 @@ export interface components {
             occurrence?: number;
             put_ms?: components["schemas"]["InstantMs"];
             lease_until_ms?: components["schemas"]["InstantMs"];
+            cancel_requested?: boolean;
             ended?: components["schemas"]["InstantText"];
             ended_ms?: components["schemas"]["InstantMs"];
             reason?: string;
@@ -154,8 +155,8 @@ export interface components {
             flex_ms?: components["schemas"]["DurationMs"];
         };
         CancelResponse: {
-            /** @constant */
-            outcome: "cancelled";
+            /** @enum {unknown} */
+            outcome: "cancelled" | "cancelling";
             attempts: components["schemas"]["Count"];
             maybe_delivered: boolean;
         };
@@ -298,7 +299,7 @@ export interface components {
         };
         FailResponse: {
             /** @enum {unknown} */
-            outcome: "retrying" | "dead" | "purged";
+            outcome: "retrying" | "dead" | "purged" | "cancelled";
             due?: components["schemas"]["InstantText"];
             due_ms?: components["schemas"]["InstantMs"];
         };
@@ -306,16 +307,18 @@ export interface components {
             /** @constant */
             outcome: "extended";
             lease_until_ms?: components["schemas"]["InstantMs"];
+            /** @constant */
+            cancel_requested?: true;
         };
         ReleaseResponse: {
             /** @enum {unknown} */
-            outcome: "released" | "purged";
+            outcome: "released" | "purged" | "cancelled";
             due?: components["schemas"]["InstantText"];
             due_ms?: components["schemas"]["InstantMs"];
         };
         HoldLeaseResponse: {
             /** @enum {unknown} */
-            outcome: "held" | "purged";
+            outcome: "held" | "purged" | "cancelled";
         };
         Leases: string[];
         AckMany: {
@@ -350,7 +353,7 @@ export interface components {
             /** @constant */
             status: 200;
             /** @enum {unknown} */
-            outcome: "retrying" | "dead" | "purged";
+            outcome: "retrying" | "dead" | "purged" | "cancelled";
             due?: components["schemas"]["InstantText"];
             due_ms?: components["schemas"]["InstantMs"];
         };
@@ -363,6 +366,8 @@ export interface components {
             /** @constant */
             outcome: "extended";
             lease_until_ms?: components["schemas"]["InstantMs"];
+            /** @constant */
+            cancel_requested?: true;
         };
         ExtendManyResponse: {
             results: (components["schemas"]["ExtendResult"] | components["schemas"]["Problem"])[];
@@ -371,7 +376,7 @@ export interface components {
             /** @constant */
             status: 200;
             /** @enum {unknown} */
-            outcome: "released" | "purged";
+            outcome: "released" | "purged" | "cancelled";
             due?: components["schemas"]["InstantText"];
             due_ms?: components["schemas"]["InstantMs"];
         };

@@ -9,6 +9,7 @@ import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { BodyView, type Body } from '../ui/body_view'
 import { MessageActions, Reason, StateBadge, causeText } from '../ui/message_parts'
+import { StopRequested, Work, holderOf } from '../ui/message_work'
 import { formatDuration, formatNumber } from '../ui/format'
 import { Badge, Facts, PageHead, Section } from '../ui/parts'
 import { Pending, Table, type Column } from '../ui/table'
@@ -18,7 +19,7 @@ import { Instant } from '../ui/time'
 const t = dictionary(
   {
     title: (id: string) => `Message ${id}`, facts: 'Message', content: 'Content', headers: 'Headers', history: 'History', raw: 'Raw record', rules: 'Rules',
-    nominal: 'Requested for', put: 'Put', leasedUntil: 'Leased until', expires: 'Expires', ended: 'Ended', key: 'Idempotency key', orderKey: 'Order key',
+    nominal: 'Requested for', put: 'Put', leasedUntil: 'Leased until', leasedBy: 'Leased by', expires: 'Expires', ended: 'Ended', key: 'Idempotency key', orderKey: 'Order key',
     maybe: 'May have been delivered once more', blocked: 'Blocked by', parent: 'Occurrence of', ofSchedule: 'Run of schedule', ofWatchdog: 'From watchdog', lastFed: 'Last fed', number: (n: number) => `number ${formatNumber(n)}`,
     answerBy: 'Commit or rollback by', checks: 'Checks so far', checkOf: 'Check of', trace: 'Trace', nextOccurrence: 'Next occurrence',
     every: 'Every', times: 'Times', until: 'Until', factor: 'Growth', retryAttempts: 'Attempts', retryFirst: 'First backoff', retryMax: 'Longest backoff', jitter: 'Jitter',
@@ -27,7 +28,7 @@ const t = dictionary(
   },
   {
     title: (id: string) => `消息 ${id}`, facts: '消息', content: '内容', headers: '消息头', history: '历史', raw: '原始记录', rules: '规则',
-    nominal: '请求的到期时间', put: '放入时间', leasedUntil: '租期至', expires: '过期时间', ended: '结束时间', key: '幂等键', orderKey: '顺序键',
+    nominal: '请求的到期时间', put: '放入时间', leasedUntil: '租期至', leasedBy: '执行者', expires: '过期时间', ended: '结束时间', key: '幂等键', orderKey: '顺序键',
     maybe: '可能多投递过一次', blocked: '受阻原因', parent: '周期消息', ofSchedule: '定时任务', ofWatchdog: '看门狗', lastFed: '最近喂狗', number: (n: number) => `第 ${formatNumber(n)} 次`,
     answerBy: '提交或回滚期限', checks: '已回查次数', checkOf: '回查消息', trace: '追踪', nextOccurrence: '下一次',
     every: '间隔', times: '次数', until: '直到', factor: '增长', retryAttempts: '投递次数', retryFirst: '首次退避', retryMax: '最长退避', jitter: '抖动',
@@ -101,6 +102,7 @@ function MessageFacts({ message }: { message: Message }) {
         [t.nominal, message.nominal_due_ms !== undefined && <Instant ms={message.nominal_due_ms} />],
         [t.answerBy, message.answer_by_ms !== undefined && <Instant ms={message.answer_by_ms} relative />],
         [t.checks, message.checks !== undefined && formatNumber(message.checks)],
+        [t.leasedBy, holderOf(message)],
         [t.leasedUntil, message.lease_until_ms !== undefined && <Instant ms={message.lease_until_ms} relative />],
         [t.expires, message.expires_ms !== undefined && <Instant ms={message.expires_ms} relative />],
         [t.put, message.put_ms !== undefined && <Instant ms={message.put_ms} relative />],
@@ -151,13 +153,14 @@ function MessageView({ params }: PageProps) {
   const body = bodyOf(query.data)
   return (
     <>
-      <PageHead title={t.title(id)} about={<StateBadge state={message.state} />}>
+      <PageHead title={t.title(id)} about={<><StateBadge state={message.state} /> <StopRequested message={message} /></>}>
         <MessageActions message={message} />
       </PageHead>
       <div class="columns">
         <div>
           <Section title={t.facts}><MessageFacts message={message} /></Section>
           <Rules message={message} />
+          <Work message={message} text={text} />
         </div>
         <div>
           <Section title={t.content} aside={message.content_type && <Cut text={message.content_type} max={60} />}>

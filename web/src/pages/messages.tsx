@@ -8,6 +8,7 @@ import { go, href, namespace, route, setQuery } from '../app/router'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { Reason, StateBadge } from '../ui/message_parts'
+import { StopRequested } from '../ui/message_work'
 import { formatNumber, fromLocalInput, toLocalInput } from '../ui/format'
 import { Button, Field, PageHead, SearchField, Section } from '../ui/parts'
 import { ProblemNote } from '../ui/problem'
@@ -117,7 +118,7 @@ function List({ queue, states }: { queue: string; states: State[] }) {
   )
   const columns: Column<Message>[] = [
     { key: 'id', heading: terms.id, cell: (message) => <a href={href(['messages', message.id])}>{message.id}</a> },
-    { key: 'state', heading: terms.state, cell: (message) => <StateBadge state={message.state} /> },
+    { key: 'state', heading: terms.state, cell: (message) => <><StateBadge state={message.state} /> <StopRequested message={message} /></> },
     { key: 'due', heading: terms.due, cell: (message) => <Instant ms={message.answer_by_ms ?? message.due_ms} relative /> },
     { key: 'attempts', heading: terms.attempts, number: true, cell: (message) => formatNumber(message.attempts) },
     { key: 'priority', heading: terms.priority, number: true, cell: (message) => formatNumber(message.priority) },

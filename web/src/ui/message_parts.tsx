@@ -18,6 +18,9 @@ const t = dictionary(
   {
     cancel: 'Cancel message', cancelTitle: (id: string) => `Cancel message ${id}?`, cancelWhat: 'This ends 1 message for good. It is not delivered.',
     cancelRecurring: 'This ends 1 recurring message: it creates no more occurrences. Existing occurrences stay.', cancelled: 'The message was cancelled.',
+    stop: 'Ask to stop', stopTitle: (id: string) => `Ask the consumer of message ${id} to stop?`,
+    stopWhat: 'This ends 1 message when its consumer gives it back or its lease runs out. It is not retried. If the consumer finishes the work, the message is done.',
+    stopAsked: 'The consumer is asked to stop.',
     maybe: ' A consumer may already have received it.',
     fire: 'Deliver now', fired: 'Made due now.', hold: 'Hold', heldDone: 'Held until it is kicked.', kick: 'Kick', kickedDone: 'Returned to its queue.',
     discard: 'Discard', discardTitle: (id: string) => `Discard dead letter ${id}?`, discardWhat: 'This ends 1 dead letter for good. It cannot be redriven afterwards.', discarded: 'The dead letter was discarded.',
@@ -26,6 +29,9 @@ const t = dictionary(
   {
     cancel: '取消消息', cancelTitle: (id: string) => `取消消息 ${id}？`, cancelWhat: '这将永久结束 1 条消息，不再投递。',
     cancelRecurring: '这将结束 1 条周期消息：不再产生新的消息，已产生的会保留。', cancelled: '消息已取消。',
+    stop: '请求停止', stopTitle: (id: string) => `请求消息 ${id} 的消费者停止？`,
+    stopWhat: '消费者交还消息或租期结束时，将永久结束 1 条消息，不再重试。如果消费者仍完成了工作，则消息为已完成。',
+    stopAsked: '已请求消费者停止。',
     maybe: ' 消费者可能已经收到它。',
     fire: '立即投递', fired: '已设为立即到期。', hold: '扣留', heldDone: '消息已扣留，直到被放回。', kick: '放回队列', kickedDone: '已放回队列。',
     discard: '丢弃', discardTitle: (id: string) => `丢弃死信 ${id}？`, discardWhat: '这将永久结束 1 条死信，之后无法重新投递。', discarded: '死信已丢弃。',
@@ -133,6 +139,18 @@ export function MessageActions({ message }: { message: Message }) {
           })}
         >
           {t.cancel}
+        </Button>
+      )}
+      {state === 'leased' && !message.cancel_requested && (
+        <Button
+          kind="danger"
+          onClick={() => confirm({
+            title: t.stopTitle(message.id), what: t.stopWhat, verb: t.stop, danger: true,
+            run: () => request<CancelResponse>('DELETE', path, { query: { running: 'true' } }),
+            done: (answer) => (answer.outcome === 'cancelling' ? t.stopAsked : t.cancelled + (answer.maybe_delivered ? t.maybe : '')),
+          })}
+        >
+          {t.stop}
         </Button>
       )}
       {state === 'dead' && (
