@@ -40,7 +40,7 @@ AuditEntry audit_entry(const RequestNote& note, ErrorCode code, InstantMs now) {
         entry.object = note.audit->object;
     } else {
         entry.verb = kAccessRefusedVerb;
-        entry.call = note.method + " " + note.path;
+        entry.call = note.method + " " + path_to_log(note.received_path);
     }
     entry.outcome = code == ErrorCode::none ? kOutcomeOk : name_of(code);
     entry.traceparent = note.traceparent;

@@ -25,8 +25,10 @@ bool is_secret(std::string_view part, std::string_view before) {
     return before.ends_with("/leases/") || part.starts_with("dw_") || parse_lease_text(part).has_value();
 }
 
-std::string path_to_log(std::string_view path) {
-    path = path.substr(0, kPathBytesMax);
+}  // namespace
+
+std::string path_to_log(std::string_view received_path) {
+    const std::string_view path = received_path.substr(0, kPathBytesMax);
     std::string shown;
     for (std::size_t at = 0; at < path.size();) {
         const std::size_t end = std::min(path.find_first_of(":/", at), path.size());
@@ -38,12 +40,10 @@ std::string path_to_log(std::string_view path) {
     return shown;
 }
 
-}  // namespace
-
 RequestNote RequestLog::note(const HttpRequest& request, std::int64_t now_ns) {
     RequestNote note;
     note.method = request.method;
-    note.path = path_to_log(request.path);
+    note.received_path = request.path.substr(0, kPathBytesMax);
     note.remote_address = request.peer.address;
     if (!request.peer.certificate_names.empty()) note.certificate_name = request.peer.certificate_names.front();
     note.traceparent = traceparent_of(request);
@@ -55,7 +55,8 @@ void RequestLog::answered(const RequestNote& note, int status, ErrorCode code, s
     if (code != ErrorCode::none) refused(status, code, now_ns);
     const std::int64_t took_ns = now_ns - note.start_ns;
     const auto write = [&](LogLevel level, std::string_view event, std::string_view message, std::uint64_t count) {
-        std::vector<LogField> fields{{"method", note.method}, {"path", note.path}, {"status", status}};
+        std::vector<LogField> fields{
+            {"method", note.method}, {"path", path_to_log(note.received_path)}, {"status", status}};
         if (code != ErrorCode::none) fields.emplace_back("code", name_of(code));
         fields.emplace_back("micros", took_ns / 1000);
         fields.emplace_back("remote", note.remote_address);

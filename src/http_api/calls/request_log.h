@@ -4,7 +4,7 @@
 // line for each would add to the load. So for each kind one line is written, with the number of requests since the last
 // one. Lease tokens are removed from paths, because the holder of a token can end the lease.
 //
-// For the recurring message's thread.
+// For the thread of the HTTP server.
 #pragma once
 
 #include <cstdint>
@@ -24,10 +24,13 @@ struct RequestLogOptions {
     std::int64_t slow_ms = 1000;  // a longer request is logged, without the wait that it asked for; 0: none
 };
 
+// The start of a path without lease tokens and access tokens. Linear.
+std::string path_to_log(std::string_view received_path);
+
 // What is kept of a request until its response.
 struct RequestNote {
     std::string method;
-    std::string path;  // as it is logged
+    std::string received_path;  // its start; may contain a secret, so only path_to_log() of it is shown
     std::string remote_address;
     std::string token_id;          // of the access token that it was made with; empty: none
     std::string certificate_name;  // of the client's certificate, the first one; empty: none
