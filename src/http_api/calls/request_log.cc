@@ -55,8 +55,8 @@ void RequestLog::answered(const RequestNote& note, int status, ErrorCode code, s
     if (code != ErrorCode::none) refused(status, code, now_ns);
     const std::int64_t took_ns = now_ns - note.start_ns;
     const auto write = [&](LogLevel level, std::string_view event, std::string_view message, std::uint64_t count) {
-        std::vector<LogField> fields{
-            {"method", note.method}, {"path", path_to_log(note.received_path)}, {"status", status}};
+        const std::string path = path_to_log(note.received_path);
+        std::vector<LogField> fields{{"method", note.method}, {"path", path}, {"status", status}};
         if (code != ErrorCode::none) fields.emplace_back("code", name_of(code));
         fields.emplace_back("micros", took_ns / 1000);
         fields.emplace_back("remote", note.remote_address);
