@@ -238,8 +238,9 @@ class Export {
                                [this](std::vector<MessageRow>& rows) { return write_page(rows); });
     }
 
-    // Messages that a purge or a discard is about to end do not count any more.
+    // Messages that a purge, a discard or a requested cancel is about to end do not count any more.
     bool is_ending(const MessageRow& row) const {
+        if (row.state.work->cancel_requested) return true;
         if (row.state.state == State::dead) return row.ended_ms < ending_.discard_before_ms;
         return row.id <= ending_.purge_through;
     }

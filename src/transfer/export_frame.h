@@ -38,7 +38,7 @@ struct ExportCounts {
 
 struct ExportEnd {
     ExportCounts counts;
-    std::uint64_t purged = 0;  // messages that a purge or a discard was about to end, without a line
+    std::uint64_t purged = 0;  // messages that a purge, a discard or a cancel was about to end, without a line
     std::string digest;        // of all bytes before this line
 
     bool operator==(const ExportEnd&) const = default;

@@ -207,7 +207,7 @@ HOW = {
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
     "duplicate_parameter": lambda p: p.with_query("queue=q&key=a&key=a" if p.by_key else "queues=1&queues=1" if p.name == "stats" else "queue=a&queue=a" if p.name == "lateness" else "only=log&only=log" if p.name == "events" else
                                                   "count=1&count=1" if p.name in ("previewSchedule", "previewSettings") else
-                                                  "minutes=1&minutes=1" if p.name == "forecast" else "limit=1&limit=1"),
+                                                  "minutes=1&minutes=1" if p.name == "forecast" else "running=true&running=true" if p.name == "cancel" else "limit=1&limit=1"),
     "expectation_failed": lambda p: p.with_headers(Expect="magic"),
     "expires_too_soon": lambda p: p.with_body(p.of_this_call({"expires_in_ms": 0}) if p.name == "put" else {"delay": "2h"}),
     "forbidden_address": lambda p: p.with_body({"target": {"webhook": {"url": "http://127.0.0.1/"}}}),
@@ -455,6 +455,17 @@ class Answers(unittest.TestCase):
         say("POST", "/messages/{id}:kick", id=last)
         say("POST", "/messages/{id}:kick", id=last)
         say("POST", "/messages/{id}:hold", id=last)
+        for by in ("id", "key"):
+            working = say("POST", put, {"body": "w", "key": by}, queue="stops")["id"]
+            token = say("POST", "/queues/{queue}:lease", {"wait": "20s"}, queue="stops")["messages"][0]["lease"]
+            named = ("/messages/{id}", "?running=true") if by == "id" else ("/messages", "?queue=stops&key=key&running=true")
+            self.assertEqual(say("DELETE", named[0], query=named[1], id=working)["outcome"], "cancelling")
+            self.assertEqual(say("GET", "/messages/{id}", id=working)["cancel_requested"], True)
+            self.assertEqual(say("POST", "/leases/{token}:extend", token=token)["cancel_requested"], True)
+            say("POST", "/leases:extend", {"leases": [token]})
+            end = {"id": "fail", "key": "release"}[by]
+            self.assertEqual(say("POST", "/leases/{token}:" + end, token=token)["outcome"], "cancelled")
+            self.assertEqual(say("DELETE", named[0], query=named[1], id=working)["outcome"], "cancelled")
         asked = {"check_back": {"queue": "checks", "after": "200ms", "times": 1000}, "otherwise": "commit"}
         half = say("POST", put, {"body": "half", "transaction": asked})["id"]
         other_half = say("POST", put, {"body": "h", "transaction": {"check_back": {"after": "1h"}}})["id"]

@@ -164,6 +164,23 @@ test('a message is moved, held, kicked, delivered now and cancelled', async () =
   })
 })
 
+test('the consumer of a leased message is asked to stop', async () => {
+  const { id } = await daemon.put('running', { body: 'x' })
+  const { messages } = await daemon.call('POST', '/v1/queues/running:lease', { wait: '20s' })
+  await withPage(daemon, `#/messages/${id}`, {}, async (page) => {
+    await button(page, 'Ask to stop').click()
+    const dialog = page.getByRole('dialog', { name: `Ask the consumer of message ${id} to stop?` })
+    await waitForText(dialog, 'It is not retried.')
+    await dialog.getByRole('button', { name: 'Ask to stop' }).click()
+    await waitForText(dialog, 'The consumer is asked to stop.')
+    await dialog.getByRole('button', { name: 'Close' }).click()
+    await waitForText(page.locator('.about'), 'A stop was requested')
+    assert.equal(await button(page, 'Ask to stop').count(), 0)
+    assert.equal((await daemon.call('POST', `/v1/leases/${messages[0].lease}:fail`)).outcome, 'cancelled')
+    await waitForText(page.locator('.about'), 'Cancelled')
+  })
+})
+
 test('an action that comes too late says so', async () => {
   const { id } = await daemon.put('late', { body: 'x', delay: '1h' })
   await withPage(daemon, `#/messages/${id}`, { expected: [/status of 409/] }, async (page) => {

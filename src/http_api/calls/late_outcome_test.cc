@@ -60,6 +60,21 @@ TEST(LateOutcome, a_late_outcome_is_a_problem_with_the_members_of_the_reply) {
     }
 }
 
+TEST(LateOutcome, the_cancel_of_running_work_is_accepted) {
+    ApiServer server;
+    const ChangeAnswer cancelling{ChangeOutcome::cancelling, 1, false, 0};
+    const std::string answer = server.ask({"DELETE", "/v1/messages/1024?running=true"}, cancelling);
+    EXPECT_EQ(status_of(answer), 202);
+    EXPECT_EQ(member_of(answer, "outcome"), "cancelling");
+    LeaseEndAnswer extended{LeaseOutcome::extended, 0, 1'000};
+    extended.cancel_requested = true;
+    const std::string asked = server.ask({"POST", "/v1/leases/" + kLease + ":extend"}, extended);
+    EXPECT_NE(body_of(asked).find(R"("cancel_requested":true)"), std::string::npos);
+    EXPECT_EQ(
+        status_of(server.ask({"POST", "/v1/leases/" + kLease + ":fail"}, LeaseEndAnswer{LeaseOutcome::cancelled})),
+        200);
+}
+
 TEST(LateOutcome, an_ended_lease_is_a_problem) {
     ApiServer server;
     for (const char* verb : {"ack", "fail", "extend", "release", "hold"}) {

@@ -37,6 +37,9 @@ TEST(MessageKey, a_key_without_a_message_is_refused) {
     EXPECT_EQ(refused("DELETE", ""), "missing_parameter queue");
     EXPECT_EQ(refused("DELETE", "?queue=q"), "missing_parameter key");
     EXPECT_EQ(refused("DELETE", "?key=k"), "missing_parameter queue");
+    EXPECT_EQ(refused("DELETE", "?queue=q&key=k&running=yes"), "bad_parameter running");
+    EXPECT_EQ(refused("DELETE", "/1024?running=1"), "bad_parameter running");
+    EXPECT_EQ(refused("DELETE", "/1024?runing=true"), "unknown_parameter runing");
     EXPECT_EQ(refused("GET", "?queue=q&key=%07"), "bad_key key");
     EXPECT_EQ(refused("GET", "?queue=-q&key=k"), "bad_queue_name queue");
     EXPECT_EQ(refused("GET", "?queue=q&key=k&id=7"), "unknown_parameter id");
