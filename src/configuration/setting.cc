@@ -260,6 +260,12 @@ constexpr Setting kSettings[] = {
                                   "which requests for other shards are redirected. Not with kafka.log.replicate, where "
                                   "nodes find each other in Kafka."}),
 
+    at<kEngine, &Engine::lease_grace_ms>(
+        {"leases.grace", Kind::duration,
+         "How long leases that outlive a restart last at least, from the time at which the server is ready, so that "
+         "extensions of living workers reach it.",
+         0, kHour}),
+
     at<kEngine, &Engine::retry, &RetryRule::attempts>(
         {"retry.attempts", Kind::number,
          "Number of deliveries of a message before it becomes a dead letter, if it has no retry rule of its own.", 1,

@@ -346,15 +346,22 @@ void Lifecycle::start_attempt(EntryNumber number, const LeaseTerms& terms, DueMs
     if (!has_earlier) own_.attempts.note(entry.id);
 }
 
+DueMs Lifecycle::kept_until(const RecordedLease& recorded) const {
+    const bool is_of_earlier_run = recorded.until_ms != 0 && recorded.incarnation != run_.incarnation;
+    if (!is_of_earlier_run || earlier_runs_.saw_end_of(recorded.until_ms)) return 0;
+    const DueMs until_ms = std::max(recorded.until_ms, grace_until_ms_);
+    return until_ms > now_ ? until_ms : 0;
+}
+
 // Leases the message as an earlier run did, if a record says so. `forgives`: otherwise its last attempt ended with that
 // run, or in the grace of this one.
 void Lifecycle::resume_lease(EntryNumber number) {
     Entry& entry = recent_.entry(number);
     const RecordedLease& recorded = recent_.work(entry).lease;
     if (recorded.incarnation == 0 || recorded.incarnation == run_.incarnation) return;
-    const DueMs until_ms = std::max(recorded.until_ms, grace_until_ms_);
+    const DueMs until_ms = kept_until(recorded);
     const bool is_in_grace = recorded.until_ms < grace_until_ms_;
-    if (recorded.until_ms == 0 || earlier_runs_.saw_end_of(recorded.until_ms) || until_ms <= now_) {
+    if (until_ms == 0) {
         entry.forgives = is_in_grace;
         return;
     }

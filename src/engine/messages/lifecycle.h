@@ -95,6 +95,9 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
     void note_lease(EntryNumber number);
     // This run serves: the leases of earlier ones that have ended last for the grace from now on.
     void begin_grace();
+    // Until when this run keeps a recorded lease of an earlier one; 0: it has ended, or is not of an earlier one. A row
+    // of the index that is not in memory has such a lease, or none.
+    DueMs kept_until(const RecordedLease& recorded) const;
     // Whether this lease of the message ended with the run that granted it.
     bool was_lost_by_restart(EntryNumber number, const LeaseToken& lease) const;
     // The lease was lost or released: the message is due as before.

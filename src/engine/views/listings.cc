@@ -164,13 +164,15 @@ ListedMessage Listings::listed(const Entry& entry) const {
     return message;
 }
 
-// Only in the index and not in memory, so neither leased nor with attempts that are not recorded.
+// Only in the index and not in memory, so without attempts that are not recorded, and leased only by an earlier run.
 ListedMessage Listings::listed(MessageRow row) const {
     ListedMessage message;
     message.row = std::move(row);
     MessageState& state = message.row.state;
-    state.maybe_delivered |= earlier_runs_.may_have_delivered(message.row.id, state);
-    state.state = live_state(state.state, state.due_ms, state.is_recurring(), now_);
+    message.lease_until_ms = lifecycle_.kept_until(state.work->lease);
+    const bool is_leased = message.lease_until_ms != 0;
+    state.maybe_delivered |= !is_leased && earlier_runs_.may_have_delivered(message.row.id, state);
+    state.state = is_leased ? State::leased : live_state(state.state, state.due_ms, state.is_recurring(), now_);
     return message;
 }
 

@@ -64,7 +64,8 @@ void MessageReader::finish_get(const PendingCommand& pending, std::optional<Mess
     if (row->state.name_space != command.name_space || (limits && !limits->admits_queue(row->state.queue))) {
         return reply(pending.token, unknown_id(command.id));
     }
-    row->state.maybe_delivered |= !is_ended(row->state.state) && earlier_runs_.may_have_delivered(row->id, row->state);
+    const bool is_known = is_ended(row->state.state) || lifecycle_.kept_until(row->state.work->lease) != 0;
+    row->state.maybe_delivered |= !is_known && earlier_runs_.may_have_delivered(row->id, row->state);
     answer_get(*std::move(row), pending.token);
 }
 
@@ -74,8 +75,12 @@ void MessageReader::answer_get(MessageRow row, ReplyToken token, ErrorCode block
     MessageLookup read;
     read.token = token;
     read.answer.blocked_by = blocked_by;
-    if (const auto held = lifecycle_.leases().find(row.id); held != lifecycle_.leases().end())
+    if (const auto held = lifecycle_.leases().find(row.id); held != lifecycle_.leases().end()) {
         read.answer.lease_until_ms = held->second.until_ms;
+    } else if (const DueMs until_ms = lifecycle_.kept_until(row.state.work->lease); until_ms != 0) {
+        row.state.state = State::leased;  // by an earlier run, and not loaded yet
+        read.answer.lease_until_ms = until_ms;
+    }
     read.answer.row = std::move(row);
     const bool has_content = !is_ended(read.answer.row.state.state) || read.answer.row.state.state == State::dead;
     if (!has_content) return reply(token, std::move(read.answer));

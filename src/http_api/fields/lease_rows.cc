@@ -14,7 +14,7 @@ constexpr Field kLeaseRows[] = {
     duration<&LeaseCommand::lease_ms>(
         0, "lease", "Duration of the lease",
         {.page = "how long the consumer has them, 1 s to 12 h; by default as set for the [queue](#queues), else "
-                 "`\"30s\"`. A server restart ends all leases. After its lease, a message is delivered again",
+                 "`\"30s\"`. A lease outlives a restart of the server. After its lease, a message is delivered again",
          .when_absent = "that of the queue"}),
     duration<&LeaseCommand::wait_ms>(
         0, "wait", "How long to wait for the first message",
