@@ -55,6 +55,8 @@ using FieldValue = std::variant<std::monostate, bool, std::int64_t, std::string,
 class FieldTable;
 
 inline constexpr std::int64_t kNoFieldMax = std::numeric_limits<std::int64_t>::max();
+// What a row has that does not say its minimum, before it is that of its kind: 1 for a count, 0 for all others.
+inline constexpr std::int64_t kMinOfKind = std::numeric_limits<std::int64_t>::min();
 
 struct Field {
     std::uint32_t number = 0;  // in the log: never changed or given to another field; 0: not there
@@ -66,7 +68,7 @@ struct Field {
 
     // The range of a count, a duration (ms) or a decimal (thousandths), both ends included; the bytes of a text or of
     // JSON.
-    std::int64_t min = 0;
+    std::int64_t min = kMinOfKind;
     std::int64_t max = kNoFieldMax;
     std::string_view limit{};              // the setting of the server whose value is the maximum
     std::string_view when_absent{};        // "no limit": what its absence means; of one that is required, what to give
@@ -264,6 +266,7 @@ constexpr Field named(Field field, FieldKind kind, std::uint32_t number, std::st
     field.number = number;
     field.path = path;
     field.sentence = sentence;
+    if (field.min == kMinOfKind) field.min = kind == FieldKind::count ? 1 : 0;
     return field;
 }
 
@@ -297,9 +300,9 @@ template <auto Member>
 constexpr Field flag(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
     return field_detail::row<Member>(field_detail::named(more, FieldKind::flag, number, path, sentence));
 }
-// At least 1, unless `more` says otherwise.
+// At least 1, unless `more` has another minimum.
 template <auto Member>
-constexpr Field count(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {.min = 1}) {
+constexpr Field count(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
     return field_detail::row<Member>(field_detail::named(more, FieldKind::count, number, path, sentence));
 }
 template <auto Member>
@@ -416,7 +419,7 @@ constexpr Field shown(FieldKind kind, std::string_view path, std::string_view sc
 // In the log only.
 template <auto Member>
 constexpr Field kept(std::uint32_t number, Field more = {}) {
-    more.number = number;
+    more = field_detail::named(more, FieldKind::kept, number, {}, {});
     using Value = field_detail::ValueOf<Member>;
     if constexpr (std::is_enum_v<Value>)
         return word<Member>(number, {}, {}, more.words, more);

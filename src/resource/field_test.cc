@@ -63,5 +63,17 @@ TEST(FieldTable, checks_ranges) {
     EXPECT_EQ(refused.error().field, "power.watts");
 }
 
+// The minimum of a count was that of an argument left out: a row that said anything more allowed 0.
+TEST(FieldTable, has_a_minimum_of_1_for_a_count_that_says_no_other) {
+    constexpr Field kWatts[] = {count<&Lamp::watts>(1, "watts", "What it draws"),
+                                count<&Lamp::watts>(1, "watts", "What it draws", {.page = "what it draws"}),
+                                count<&Lamp::watts>(1, "watts", "What it draws", {.min = 0, .max = 9})};
+    EXPECT_EQ(kWatts[0].min, 1);
+    EXPECT_EQ(kWatts[1].min, 1);
+    EXPECT_EQ(kWatts[2].min, 0);
+    EXPECT_EQ(by_hand(FieldKind::count, "watts", {}, {.page = "what it draws"}).min, 1);
+    EXPECT_EQ(duration<&Lamp::fade_ms>(1, "fade", {}, {.page = "how long"}).min, 0);
+}
+
 }  // namespace
 }  // namespace duewheel::field_test

@@ -26,6 +26,7 @@ constexpr Field kRows[] = {
     count<&KafkaTarget::partition>(3, "partition", "Send all messages to this partition",
                                    {.page = "the partition of all records; by default the key selects it, as in "
                                             "Kafka's Java client",
+                                    .min = 0,
                                     .max = std::numeric_limits<std::int32_t>::max(),
                                     .when_absent = "the partition that the key of each record selects"}),
     word<&KafkaTarget::exactly_once>(

@@ -32,8 +32,8 @@ inline constexpr std::string_view kColours[] = {"red", "blue"};
 inline constexpr Field kRows[] = {
     flag<&Lamp::lit>(2, "lit", "Whether it is on"),
     duration<&Lamp::fade_ms>(4, "fade", "How long it takes to go on"),
-    count<&Lamp::watts>(3, "power.watts", "What it draws", {.min = 1, .max = 100, .when_absent = "no power"}),
-    count<&Lamp::socket>(5, "power.socket", "Where it is plugged in", {}),
+    count<&Lamp::watts>(3, "power.watts", "What it draws", {.max = 100, .when_absent = "no power"}),
+    count<&Lamp::socket>(5, "power.socket", "Where it is plugged in", {.min = 0}),
     text<&Lamp::room>(6, "room", "Where it stands"),
     word<&Lamp::colour>(7, "colour", "Its colour", kColours),
     names<&Lamp::owners>(8, "owners", "Who may switch it"),

@@ -9,14 +9,13 @@ namespace {
 template <auto Member>
 constexpr Field limit(std::uint32_t number, std::string_view path, std::string_view sentence, std::string_view page) {
     return count<Member>(number, path, sentence,
-                         {.page = page, .min = 1, .limit = "limits.pending_max", .when_absent = "no limit"});
+                         {.page = page, .limit = "limits.pending_max", .when_absent = "no limit"});
 }
 
 constexpr Field kRows[] = {
     count<&NamespaceSettings::weight>(7, "weight", "Its share when several namespaces have more requests than fit",
                                       {.page = "when there is more to do than the disk takes, its turns are as many "
                                                "times as long; 1 by default",
-                                       .min = 1,
                                        .max = kNamespaceWeightMax,
                                        .when_absent = "1"}),
     limit<&NamespaceSettings::pending_max>(

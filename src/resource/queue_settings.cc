@@ -34,13 +34,11 @@ constexpr Field kRows[] = {
         3, "limits.pending", "Maximum number of unfinished messages",
         {.page = "the maximum number of unfinished messages; beyond it puts, redrives and kicks of dead letters are "
                  "refused as `queue_full`. No limit by default",
-         .min = 1,
          .limit = "limits.pending_max",
          .when_absent = kNoLimit}),
     count<&QueueSettings::per_second>(12, "limits.per_second", "Maximum number of messages due in one second",
                                       {.page = "how many messages may be due in [one second](#limit-per-second), 1 to "
                                                "100,000. No limit by default",
-                                       .min = 1,
                                        .max = static_cast<std::int64_t>(kPerSecondMax),
                                        .when_absent = kNoLimit}),
     kept<&QueueSettings::revision>(1),

@@ -12,7 +12,6 @@ constexpr Field kRows[] = {
                                        .option = "--every DURATION"}),
     count<&RepeatChoice::times>(0, "times", "Number of occurrences",
                                 {.page = "the number of occurrences; no end by default",
-                                 .min = 1,
                                  .limit = "limits.repeat_times_max",
                                  .when_absent = "a message that recurs until it is cancelled",
                                  .option = "--times NUMBER"}),

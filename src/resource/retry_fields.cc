@@ -5,10 +5,9 @@ namespace {
 
 // The numbers follow each other from 1: the log of several resources has them at a place of their own.
 constexpr Field kRows[] = {
-    count<&RetryChoice::attempts>(1, "attempts", "Deliveries before it becomes a dead letter; 1: no retries",
-                                  {.page = "number of deliveries, 1 to 1,000,000; 1: no retry. 10 by default",
-                                   .min = 1,
-                                   .limit = "limits.attempts_max"}),
+    count<&RetryChoice::attempts>(
+        1, "attempts", "Deliveries before it becomes a dead letter; 1: no retries",
+        {.page = "number of deliveries, 1 to 1,000,000; 1: no retry. 10 by default", .limit = "limits.attempts_max"}),
     duration<&RetryChoice::first_ms>(2, "first", "Backoff after the first failure",
                                      {.page = "backoff after the first failure, `\"1s\"` by default"}),
     decimal<&RetryChoice::factor_permille>(

@@ -101,7 +101,6 @@ constexpr Field kRows[] = {
         0, "times", "Total number of nominal times",
         {.page = "the number of nominal times from the first put on, whether they create a run or not; times of "
                  "earlier rules of the schedule count. No end by default",
-         .min = 1,
          .limit = "limits.repeat_times_max",
          .when_absent = "unlimited"}),
     duration<&ScheduleRule::jitter_ms>(

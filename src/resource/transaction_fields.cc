@@ -24,7 +24,6 @@ constexpr Field kRows[] = {
          .option = "--answer-in DURATION"}),
     count<&TransactionRule::check_times>(0, "check_back.times", "Number of check messages",
                                          {.page = "the number of checks, 1 to 1,000; 5 by default",
-                                          .min = 1,
                                           .limit = "limits.check_times_max",
                                           .when_absent = "5",
                                           .schema = R"({"default": 5})",

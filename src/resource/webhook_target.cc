@@ -40,12 +40,10 @@ constexpr Field kRows[] = {
          .when_absent = "the server's default"}),
     count<&WebhookTarget::concurrency>(4, "concurrency", "Maximum number of concurrent posts",
                                        {.page = "maximum number of posts in progress; default `webhooks.concurrency`",
-                                        .min = 1,
                                         .limit = "webhooks.concurrency_max",
                                         .when_absent = "the server's default"}),
     count<&WebhookTarget::rate>(5, "rate", "Maximum number of posts per second",
                                 {.page = "maximum number of posts a second, spread evenly. No limit by default",
-                                 .min = 1,
                                  .limit = "webhooks.rate_max",
                                  .when_absent = "no limit"}),
     by_hand(
