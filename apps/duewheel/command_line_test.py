@@ -948,6 +948,18 @@ class Worker(CommandLine):
         self.assertIn(b"1 done, 0 failed, 0 released.", error)
         self.assertEqual(self.answer("get", number)["state"], "done")
 
+    def test_a_command_that_a_client_asks_to_stop_is_ended_and_not_run_again(self):
+        number = self.put("q", "x")
+        run = self.begin("echo begun; exec sleep 60", "--lease", "1s", "--drain")
+        self.assertEqual(run.stdout.readline(), b"begun\n")
+        for _ in range(2):
+            self.assertEqual(self.output("cancel", number, "--running"), "cancelling: its consumer is asked to stop, 1 attempt\n")
+        _, error = run.communicate(timeout=60)
+        self.assertIn(b"0 done, 0 failed, 1 released.", error)
+        message = self.answer("get", number)
+        self.assertEqual((message["state"], message["attempts"]), ("cancelled", 1))
+        self.assertEqual(self.output("cancel", number, "--running"), "cancelled, 1 attempt\n")
+
     def test_a_second_signal_ends_the_command_and_gives_the_message_back(self):
         number = self.put("q", "x")
         run = self.begin("echo begun; exec sleep 60")
