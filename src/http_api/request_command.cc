@@ -18,6 +18,7 @@
 #include "http_api/requests/lease_end_request.h"
 #include "http_api/requests/list_request.h"
 #include "http_api/requests/namespace_request.h"
+#include "http_api/requests/patch_request.h"
 #include "http_api/requests/put_request.h"
 #include "http_api/requests/query_request.h"
 #include "http_api/requests/queue_request.h"
@@ -28,7 +29,6 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kMoveMembers[] = {"delay", "delay_ms", "due", "due_ms", "flex", "flex_ms"};
 constexpr std::string_view kRedriveMembers[] = {"max"};
 
 Result<LeaseToken> read_token(const CallPath& path) {
@@ -60,19 +60,6 @@ Result<Command> read_redrive(const HttpRequest& request, RedriveCommand redrive)
     if (Status read = take(json->integer("max"), most); !read) return std::move(read).error();
     if (most) redrive.max = static_cast<std::uint64_t>(std::max<std::int64_t>(*most, 0));
     return Command(std::move(redrive));
-}
-
-Result<Command> read_reschedule(const HttpRequest& request, const HttpApiOptions& options,
-                                RescheduleCommand reschedule) {
-    const Result<JsonRequest> json = read_members(request, kMoveMembers);
-    if (!json) return json.error();
-    if (!json->has_time("delay") && !json->has_time("due")) {
-        return Error{"missing_member"_code,
-                     "give `delay` (such as \"10m\") or `due` (such as \"2027-01-01T06:00:00Z\")", "delay"};
-    }
-    if (Status read = read_when(*json, options, reschedule.when); !read) return std::move(read).error();
-    if (Status read = take(json->duration_ms("flex"), reschedule.flex_ms); !read) return std::move(read).error();
-    return Command(std::move(reschedule));
 }
 
 // The key and the queue of the message, from the parameters.
@@ -111,7 +98,7 @@ Result<Command> read_key_call(const HttpRequest& request, std::string name_space
     Result<MessageKey> key = read_message_key(*query, options);
     if (!key) return std::move(key).error();
     if (request.method == "PATCH") {
-        return read_reschedule(request, options, {std::move(name_space), 0, {}, 0, *std::move(key)});
+        return read_message_patch(request, options, std::move(name_space), 0, *std::move(key));
     }
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     if (request.method == "DELETE") return read_cancel(*query, {std::move(name_space), 0, *std::move(key)});
@@ -126,7 +113,7 @@ Result<Command> read_message_call(const HttpRequest& request, const CallPath& pa
     if (!query) return query.error();
     const bool looks = path.what == CallPath::What::message;
     if (looks && request.method == "PATCH") {
-        return read_reschedule(request, options, {std::move(name_space), *id, {}, 0});
+        return read_message_patch(request, options, std::move(name_space), *id, {});
     }
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     if (path.what == CallPath::What::fire) return Command(FireCommand{std::move(name_space), *id});

@@ -332,6 +332,86 @@ TEST(RequestCommand, requests_with_a_key_are_compared_by_their_content) {
     EXPECT_EQ(put_of({"POST", path, R"({"body":""})"}).request_hash, 0u);
 }
 
+// A client that repeated a put from another library got a conflict: a space, or the order of members, was another.
+TEST(RequestCommand, puts_with_a_key_are_compared_by_what_they_say) {
+    const auto hash = [](const std::string& members) {
+        return put_of({"POST", "/v1/queues/q/messages", "{\"key\":\"k\"," + members + "}"}).request_hash;
+    };
+    const std::pair<const char*, const char*> same[] = {
+        {R"("body":"a","delay":"60s")", R"( "delay" : "1m", "body":"\u0061" )"},
+        {R"("body":"a","delay_ms":0)", R"("body":"a")"},
+        {R"("body":"a","due":"2027-01-01T06:00:00Z")", R"("body":"a","due":"2027-01-01T07:00:00+01:00")"},
+        {R"("body":"a","headers":{"x":"1","y":"2"})", R"("headers":{"y":"2","x":"1"},"body":"a")"},
+        {R"("body":"a","retry":{"attempts":3,"first":"60s"})", R"("body":"a","retry":{"first":"1m","attempts":3})"},
+        {R"("json":{"a":[1,{"c":2,"b":null}],"d":"x"})", R"("json":{ "d":"\u0078", "a": [1, {"b":null,"c":2}] })"},
+        {R"("body":"a","on_key":"keep")", R"("body":"a")"},
+        {R"("body":"a","on_key":"replace","within":"5m")", R"("body":"a")"},
+    };
+    for (const auto& [left, right] : same) EXPECT_EQ(hash(left), hash(right)) << left << " and " << right;
+    const std::pair<const char*, const char*> other[] = {
+        {R"("body":"a","delay":"60s")", R"("body":"a","delay":"61s")"},
+        {R"("body":"a","due":"2027-01-01T06:00:00Z")", R"("body":"a","due":"2027-01-01T06:00:01Z")"},
+        {R"("json":[1,2])", R"("json":[2,1])"},
+        {R"("json":{"a":1})", R"("json":{"a":1.0})"},
+        {R"("json":9007199254740993)", R"("json":9007199254740992)"},
+        {R"("json":"a")", R"("body":"a")"},
+        {R"("body":"a","held":true)", R"("body":"a")"},
+        {R"("body":"a","expires_in":"1h")", R"("body":"a","delay":"1h")"},
+        {R"("body":"a","repeat":{"every":"1h"})", R"("body":"a","repeat":{"every":"1h","times":2})"},
+    };
+    for (const auto& [left, right] : other) EXPECT_NE(hash(left), hash(right)) << left << " and " << right;
+}
+
+TEST(RequestCommand, a_put_says_what_happens_to_the_message_of_its_key) {
+    const auto put = [](const std::string& members) {
+        return command_of({"POST", "/v1/queues/q/messages", R"({"body":"")" + members + "}"});
+    };
+    const auto code = [&](const std::string& members) {
+        const Result<Command> command = put(members);
+        return command ? "taken" : std::string(name_of(command.error().code)) + " " + command.error().field;
+    };
+    const Result<Command> replace = put(R"(,"key":"k","on_key":"replace","within":"5m")");
+    ASSERT_TRUE(replace);
+    EXPECT_EQ(std::get<PutCommand>(*replace).on_key, OnKey::replace);
+    EXPECT_EQ(std::get<PutCommand>(*replace).within_ms, 300'000);
+    EXPECT_EQ(code(R"(,"key":"k","on_key":"once")"), "taken");
+    EXPECT_EQ(code(R"(,"on_key":"keep")"), "missing_member key");
+    EXPECT_EQ(code(R"(,"key":"k","on_key":"update")"), "out_of_range on_key");
+    EXPECT_EQ(code(R"(,"key":"k","within":"5m")"), "conflicting_members within");
+    EXPECT_EQ(code(R"(,"key":"k","on_key":"keep","within":"5m")"), "conflicting_members within");
+    EXPECT_EQ(code(R"(,"key":"k","on_key":"replace","within":"0s")"), "out_of_range within");
+    EXPECT_EQ(code(R"(,"key":"k","on_key":"replace","within":"366d")"), "out_of_range within");
+    EXPECT_EQ(code(R"(,"key":"k","on_key":"replace","repeat":{"every":"1h"})"), "conflicting_members repeat");
+    EXPECT_EQ(code(R"(,"key":"k","on_key":"replace","transaction":{"check_back":{"after":"1m"}})"),
+              "conflicting_members transaction");
+}
+
+TEST(RequestCommand, a_patch_of_a_message_gives_what_changes) {
+    const auto patch_of = [](const std::string& body) {
+        return command_of({"PATCH", "/v1/messages/1024", body, "application/merge-patch+json"});
+    };
+    const Result<Command> read =
+        patch_of(R"({"priority":3,"expires":null,"retry":{"attempts":2},"headers":{"a":null,"b":"c"},"delay":"1s"})");
+    ASSERT_TRUE(read);
+    const auto& patch = std::get<PatchMessageCommand>(*read);
+    EXPECT_EQ(patch.id, 1024u);
+    EXPECT_EQ(patch.when->delay_ms, 1'000);
+    EXPECT_EQ(patch.priority, 3);
+    EXPECT_TRUE(patch.expires && !*patch.expires);
+    EXPECT_EQ(patch.retry->attempts, 2);
+    MessageContent kept;
+    kept.body = "body";
+    kept.headers = R"({"a":"1"})";
+    const Result<Content> content = patch.content(kept);
+    ASSERT_TRUE(content);
+    EXPECT_EQ(content->body, "body");
+    EXPECT_EQ(content->headers, R"({"b":"c"})");
+    EXPECT_TRUE(std::holds_alternative<RescheduleCommand>(*patch_of(R"({"due_ms":1798783200000})")));
+    for (const char* bad : {R"({"body":"a","json":1})", R"({"key":"k"})", R"({"order_key":"a"})", R"({"body":7})"}) {
+        EXPECT_FALSE(patch_of(bad)) << bad;
+    }
+}
+
 // A reason is for people: shortened, not refused. Its end was lost, with the line of a traceback that names the error.
 TEST(RequestCommand, a_long_reason_keeps_its_beginning_and_its_end) {
     std::string reason = "Traceback: ";

@@ -51,6 +51,9 @@ ELSEWHERE = {
 ELSEWHERE_OF = {
     ("dashboard", "unknown_path"): "src/http_api/calls/dashboard_file_test.cc",
     ("fire", "expires_too_soon"): "a message that expires at the very moment",
+    ("put", "in_flight"): "src/engine/messages/engine_on_key_test.cc",
+    ("put", "not_waiting"): "src/engine/messages/engine_on_key_test.cc",
+    ("put", "repeats"): "src/engine/messages/engine_on_key_test.cc",
 }
 
 # A member of each call that takes it once, and one that is a duration.
@@ -416,6 +419,7 @@ class Answers(unittest.TestCase):
             for each in (first, raw_body, far, rounds):
                 say(method, "/messages/{id}", id=each)
         say("PATCH", "/messages/{id}", {"delay": "2h"}, id=far)
+        say("PATCH", "/messages/{id}", {"priority": 3, "body": "other"}, id=far)
         say("POST", "/messages/{id}:fire", id=far)
         taken = []
         while len(taken) < 4:

@@ -5,8 +5,9 @@
 namespace duewheel {
 
 std::string_view change_outcome_name(ChangeOutcome outcome) {
-    return enum_name<ChangeOutcome::gone>(outcome, {"cancelled", "cancelling", "rescheduled", "fired", "held", "kicked",
-                                                    "waiting", "in_flight", "delivered", "dead", "expired", "gone"});
+    return enum_name<ChangeOutcome::gone>(
+        outcome, {"cancelled", "cancelling", "rescheduled", "fired", "held", "kicked", "waiting", "in_flight",
+                  "delivered", "dead", "expired", "changed", "gone"});
 }
 
 std::string_view lease_outcome_name(LeaseOutcome outcome) {

@@ -33,7 +33,8 @@ using Command =
                  FeedWatchdogCommand, RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand,
                  ConfigureNamespaceCommand, DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand,
                  PatchQueueCommand, PatchNamespaceCommand, PatchScheduleCommand, PatchWatchdogCommand,
-                 ChangeTokenCommand, DescribeTokenCommand, ListTokensCommand, TakeRecordsCommand, LeaseMessageCommand>;
+                 ChangeTokenCommand, DescribeTokenCommand, ListTokensCommand, TakeRecordsCommand, LeaseMessageCommand,
+                 PatchMessageCommand>;
 
 using Reply =
     std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,

@@ -110,6 +110,14 @@ struct MoveTraits : DefaultTraits {
 template <>
 struct CommandTraits<RescheduleCommand> : MoveTraits {};
 template <>
+struct CommandTraits<PatchMessageCommand> : MoveTraits {
+    static bool brings_content(const PatchMessageCommand& patch) { return patch.content != nullptr; }
+    static std::size_t record_bytes_max(const PatchMessageCommand& patch) {
+        return kRecordOverheadMax + patch.bytes + patch.record_body.size();
+    }
+    static std::size_t payload_bytes(const PatchMessageCommand& patch) { return patch.bytes; }
+};
+template <>
 struct CommandTraits<FireCommand> : MoveTraits {};
 template <>
 struct CommandTraits<HoldCommand> : MoveTraits {};

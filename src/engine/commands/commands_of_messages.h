@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -142,6 +143,24 @@ struct RescheduleCommand {
     MessageKey by_key{};
 };
 
+// Changes an unfinished message in part; what is not given stays.
+struct PatchMessageCommand {
+    std::string name_space{kDefaultNamespace};
+    MessageId id = 0;
+    MessageKey by_key{};
+    std::optional<When> when{};
+    std::int64_t flex_ms = 0;
+    std::optional<std::int32_t> priority{};
+    std::optional<std::optional<When>> expires{};  // nothing in it: it never expires
+    std::optional<RetryChoice> retry{};            // an empty one: the rule of its queue
+    // The content after the change of this one; null: it stays.
+    std::function<Result<Content>(const MessageContent&)> content{};
+    std::size_t bytes = 0;  // of the request
+    // The whole record of the message at this position, once it is read.
+    Sequence log_position = 0;
+    std::string record_body{};
+};
+
 // A command that only names a message.
 template <class What>
 struct OnMessage {
@@ -172,6 +191,7 @@ enum class ChangeOutcome : std::uint8_t {
     delivered,
     dead,
     expired,
+    changed,
     gone,
 };
 

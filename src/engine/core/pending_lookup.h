@@ -46,7 +46,7 @@ struct SecondsLookup {
     QueueNumber queue = 0;
     Second from = 0;
 };
-// The whole record of the schedule or watchdog that it changes in part.
+// The whole record of the schedule, watchdog or message that it changes in part.
 struct WholeRuleLookup {
     using Found = FoundRecords;
     static constexpr bool kIsAwaited = true;

@@ -214,20 +214,9 @@ Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::
     }
     if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
     if (cause == Cause::rescheduled) {
-        const DueMs latest = seconds_.latest_due(due, flex_ms, entry.has_rare ? recent_.expires_ms(known.entry) : 0);
-        const QueueNumber queue = entry.queue;
-        const Second own = second_of(entry.due_ms);
-        const Seconds::Search search = seconds_.find(queue, due, latest, batch().seconds, own);
-        if (search.what == Seconds::Search::What::needs_lookup || search.what == Seconds::Search::What::wait) {
-            finder_.withdraw(known);
-            return *seconds_.await(search, pending, queue, latest);
-        }
-        const Result<DueMs> log_position = seconds_.place(queue, due, latest, own);
-        if (!log_position) {
-            return finder_.replied_unchanged(known, pending, log_position.error());
-        }
-        answer.due_ms = due = *log_position;
-        if (second_of(due) != own) seconds_.take(queue, due);
+        const DueMs expires_ms = entry.has_rare ? recent_.expires_ms(known.entry) : 0;
+        if (const auto verdict = take_second(pending, known, due, flex_ms, expires_ms)) return *verdict;
+        answer.due_ms = due;
     }
     assert(is_legal_move(entry.state(), State::scheduled));
     MessageRecord record = changed(entry, RecordKind::change, cause);
@@ -240,6 +229,122 @@ Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::
     record.state.due_ms = due;
     add(known.entry, std::move(record), pending.token, answer);
     return Verdict::settled;
+}
+
+// Chooses a second for the message, which is to be due then. Otherwise answers or defers the command, or looks the
+// count of the second up, and returns which.
+std::optional<Verdict> MessageCommands::take_second(PendingCommand& pending, const Known& known, DueMs& due,
+                                                    std::int64_t flex_ms, DueMs expires_ms) {
+    const Entry& entry = recent_.entry(known.entry);
+    const DueMs latest = seconds_.latest_due(due, flex_ms, expires_ms);
+    const QueueNumber queue = entry.queue;
+    const Second own = second_of(entry.due_ms);
+    const Seconds::Search search = seconds_.find(queue, due, latest, batch().seconds, own);
+    if (search.what == Seconds::Search::What::needs_lookup || search.what == Seconds::Search::What::wait) {
+        finder_.withdraw(known);
+        return *seconds_.await(search, pending, queue, latest);
+    }
+    const Result<DueMs> chosen = seconds_.place(queue, due, latest, own);
+    if (!chosen) return finder_.replied_unchanged(known, pending, chosen.error());
+    due = *chosen;
+    if (second_of(due) != own) seconds_.take(queue, due);
+    return std::nullopt;
+}
+
+// ---- patches
+
+Verdict MessageCommands::decide(PendingCommand& pending, PatchMessageCommand& command) {
+    if (const auto verdict = finder_.name_by_key(pending, command.name_space, command.by_key, command.id))
+        return *verdict;
+    std::optional<DueMs> due;
+    if (command.when) {
+        const Result<DueMs> at = resolve(*command.when);
+        if (!at) return replied(pending, at.error());
+        due = *at;
+    }
+    if (Status fits = seconds_.check_flex(command.flex_ms); !fits) return replied(pending, std::move(fits).error());
+    Known known;
+    if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
+    const Entry& entry = recent_.entry(known.entry);
+    ChangeAnswer answer{ChangeOutcome::changed, entry.begun, entry.maybe_delivered || entry.from_past, entry.due_ms};
+    if (const auto late = too_late(entry)) return finder_.replied_unchanged(known, pending, *late);
+    if (lifecycle_.is_purged(entry)) return finder_.purge(known, pending, purged_answer(answer));
+    if (recent_.is_recurring(entry)) return finder_.replied_unchanged(known, pending, is_recurring_message());
+    const State state = entry.state();
+    if (state == State::prepared || (state == State::held && due)) {
+        return finder_.replied_unchanged(known, pending, not_waiting(state));
+    }
+    if (command.content && segment_.refuses_puts()) {
+        return finder_.replied_unchanged(known, pending, store_full());
+    }
+    if (command.content && command.log_position != entry.log_position) {
+        command.log_position = entry.log_position;
+        finder_.withdraw(known);
+        lookups_.start(ReadRecords{{command.log_position}}, WholeRuleLookup{std::move(pending)});
+        return Verdict::looking_up;
+    }
+    if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
+    Result<MessageRecord> record = patched(command, known, due);
+    if (!record) return finder_.replied_unchanged(known, pending, std::move(record).error());
+    Result<MessageRecord> whole{MessageRecord()};
+    Result<Content> content{Content()};
+    if (command.content) {
+        whole = decode_message(RecordKind::relocate, command.record_body);
+        if (!whole) return finder_.replied_unchanged(known, pending, std::move(whole).error());
+        content = command.content(whole->content);
+        if (!content) return finder_.replied_unchanged(known, pending, std::move(content).error());
+        record->content = whole->content;
+        copy_content(*content, record->content);
+    }
+    if (due) {
+        if (const auto verdict = take_second(pending, known, *due, command.flex_ms, record->state.expires_ms)) {
+            return *verdict;
+        }
+        record->state.due_ms = record->state.nominal_due_ms = answer.due_ms = *due;
+    }
+    add(known.entry, *std::move(record), pending.token, answer);
+    return Verdict::settled;
+}
+
+// The record of the patch, without its content. Codes: expires_too_soon, out_of_range, delay_too_long.
+Result<MessageRecord> MessageCommands::patched(const PatchMessageCommand& command, const Known& known,
+                                               std::optional<DueMs> due) const {
+    const Entry& entry = recent_.entry(known.entry);
+    MessageRecord record = changed(entry, command.content ? RecordKind::replace : RecordKind::change,
+                                   due ? Cause::rescheduled : Cause::none);
+    MessageState& state = record.state;
+    const DueMs expired_before = state.expires_ms;
+    std::string field = command.when && command.when->at_ms ? "due" : "delay";
+    if (command.expires) {
+        state.expires_ms = 0;
+        if (const std::optional<When>& expires = *command.expires) {
+            const Result<DueMs> at = resolve(*expires, "expires_in", "expires");
+            if (!at) return at.error();
+            state.expires_ms = *at;
+            field = expires->at_ms ? "expires" : "expires_in";
+        }
+    }
+    const bool is_checked = due || command.expires;
+    if (is_checked && state.expires_ms != 0 && state.expires_ms <= std::max(due.value_or(state.due_ms), now_)) {
+        return expires_too_soon(field);
+    }
+    if (state.expires_ms != expired_before) record.previous.rows.set({true, expired_before, state.order_key});
+    if (command.priority) state.priority = *command.priority;
+    if (command.retry) {
+        state.retry.reset();
+        if (!command.retry->is_empty()) {
+            const Result<RetryRule> chosen = chosen_rule(*command.retry, queues_.retry_rule(entry.queue));
+            if (!chosen) return chosen.error();
+            state.retry = *chosen;
+        }
+    }
+    if (due) {
+        state.state = State::scheduled;
+        if (!state.key.empty() && state.first_due_ms == 0) state.first_due_ms = state.nominal_due_ms;
+    } else if (state.state == State::retrying) {
+        record.reason = recent_.reason(entry);
+    }
+    return record;
 }
 
 // ---- leases

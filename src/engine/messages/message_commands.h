@@ -15,7 +15,7 @@
 
 namespace duewheel {
 
-class MessageCommands : Uses<RecentTier, ServerTime, Effects, TimeRules, BatchWriter> {
+class MessageCommands : Uses<RecentTier, ServerTime, Lookups, OpenSegment, Effects, TimeRules, BatchWriter> {
   public:
     MessageCommands(const Uses& uses, Queues& queues, Lifecycle& lifecycle, MessageFinder& finder, Seconds& seconds,
                     DeadLetterWriter& dead_writer)
@@ -28,6 +28,7 @@ class MessageCommands : Uses<RecentTier, ServerTime, Effects, TimeRules, BatchWr
 
     Verdict decide(PendingCommand& pending, CancelCommand& command);
     Verdict decide(PendingCommand& pending, RescheduleCommand& command);
+    Verdict decide(PendingCommand& pending, PatchMessageCommand& command);
     Verdict decide(PendingCommand& pending, const FireCommand& command);
     Verdict decide(PendingCommand& pending, const HoldCommand& command);
     Verdict decide(PendingCommand& pending, const KickCommand& command);
@@ -48,6 +49,10 @@ class MessageCommands : Uses<RecentTier, ServerTime, Effects, TimeRules, BatchWr
     // Another due time for a waiting message; `field` is the member of the command.
     Verdict move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
                  const char* field, std::int64_t flex_ms = 0);
+    std::optional<Verdict> take_second(PendingCommand& pending, const Known& known, DueMs& due, std::int64_t flex_ms,
+                                       DueMs expires_ms);
+    Result<MessageRecord> patched(const PatchMessageCommand& command, const Known& known,
+                                  std::optional<DueMs> due) const;
     std::optional<Verdict> find_unfinished(PendingCommand& pending, MessageId id, const std::string& name_space,
                                            Known& known);
     MessageRecord changed_by(const LeaseToken& lease, const Entry& entry, RecordKind kind, Cause cause) const;

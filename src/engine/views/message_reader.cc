@@ -131,11 +131,21 @@ void MessageReader::finish(MessageLookup lookup, const FoundRecords& records, Ge
     reply(lookup.token, std::move(message));
 }
 
-// The patch of a rule continues with the whole record.
+// The patch of a rule or a message continues with the whole record. If its segment was deleted since, the record was
+// relocated, and is read again.
 void MessageReader::finish(WholeRuleLookup lookup, FoundRecords records, Generation) {
     std::visit(
         [&](auto& command) {
-            if constexpr (requires { command.record_body; }) command.record_body = std::move(records.front().body);
+            if constexpr (requires {
+                              command.record_body;
+                              command.log_position;
+                          }) {
+                if (records.empty()) {
+                    command.log_position = 0;
+                } else {
+                    command.record_body = std::move(records.front().body);
+                }
+            }
         },
         lookup.command.command);
     commands_.push_looked_up(std::move(lookup.command));

@@ -14,6 +14,7 @@ std::optional<ChangeOutcome> wanted_outcome(const Command& command) {
             if constexpr (std::is_same_v<T, CancelCommand>) return ChangeOutcome::cancelled;
             if constexpr (std::is_same_v<T, DiscardCommand>) return ChangeOutcome::cancelled;
             if constexpr (std::is_same_v<T, RescheduleCommand>) return ChangeOutcome::rescheduled;
+            if constexpr (std::is_same_v<T, PatchMessageCommand>) return ChangeOutcome::changed;
             if constexpr (std::is_same_v<T, FireCommand>) return ChangeOutcome::fired;
             if constexpr (std::is_same_v<T, HoldCommand>) return ChangeOutcome::held;
             if constexpr (std::is_same_v<T, KickCommand>) return ChangeOutcome::kicked;

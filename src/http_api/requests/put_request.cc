@@ -20,16 +20,6 @@
 namespace duewheel {
 namespace {
 
-Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
-    if (request.has_time("expires_in") && request.has_time("expires")) {
-        return Error{"conflicting_members"_code, "give `expires_in` or `expires`, not both", "expires"};
-    }
-    if (!request.has_time("expires_in") && !request.has_time("expires")) return {};
-    When& expires = into.emplace();
-    if (Status read = take(request.duration_ms("expires_in"), expires.delay_ms); !read) return read;
-    return take(request.instant_ms("expires"), expires.at_ms);
-}
-
 // What a put says about a message with its key.
 Status check_on_key(const JsonRequest& json, const PutCommand& put) {
     if (json.has("on_key") && put.key.empty()) {
@@ -76,6 +66,16 @@ Result<Command> read_json_request(const HttpRequest& request, const PutFields& f
 }
 
 }  // namespace
+
+Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
+    if (request.has_time("expires_in") && request.has_time("expires")) {
+        return Error{"conflicting_members"_code, "give `expires_in` or `expires`, not both", "expires"};
+    }
+    if (!request.has_time("expires_in") && !request.has_time("expires")) return {};
+    When& expires = into.emplace();
+    if (Status read = take(request.duration_ms("expires_in"), expires.delay_ms); !read) return read;
+    return take(request.instant_ms("expires"), expires.at_ms);
+}
 
 Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put,
                                  std::size_t line) {

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "base/status.h"
 #include "engine/commands/command.h"
+#include "http_api/fields/json_request.h"
 #include "http_api/http_api.h"
 #include "net/http/http_message.h"
 
@@ -17,6 +19,9 @@ namespace duewheel {
 // unsupported_media_type.
 Result<Command> read_put(const HttpRequest& request, bool is_raw, std::string name_space, std::string queue,
                          const HttpApiOptions& options);
+
+// The members `expires_in` and `expires`. Codes: those of JsonRequest, conflicting_members.
+Status read_expiry(const JsonRequest& request, std::optional<When>& into);
 
 // The members of a put in JSON, added to the content of `put`: the body is required, even if it is empty.
 // Codes as above.
