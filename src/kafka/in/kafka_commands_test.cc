@@ -145,6 +145,25 @@ TEST(KafkaCommands, a_key_names_the_message_and_the_same_request_has_the_same_ha
     }
 }
 
+TEST(KafkaCommands, a_record_says_what_happens_to_the_message_of_its_key) {
+    const auto put = read<PutCommand>(record(
+        {{"duewheel-delay", "10s"}, {"duewheel-key", "k"}, {"duewheel-on-key", "replace"}, {"duewheel-within", "5m"}}));
+    EXPECT_EQ(put.on_key, OnKey::replace);
+    EXPECT_EQ(put.within_ms, 300'000);
+    EXPECT_EQ(put.request_hash,
+              read<PutCommand>(record({{"duewheel-delay", "10000ms"}, {"duewheel-key", "k"}})).request_hash);
+    const auto with = [](std::vector<std::pair<const char*, const char*>> more) {
+        KafkaRecord made = record({{"duewheel-delay", "10s"}});
+        for (const auto& [name, value] : more) made.headers.push_back({name, value});
+        return refusal(made);
+    };
+    EXPECT_EQ(with({{"duewheel-on-key", "keep"}}), "missing_member duewheel-key");
+    EXPECT_EQ(with({{"duewheel-key", "k"}, {"duewheel-on-key", "both"}}), "out_of_range duewheel-on-key");
+    EXPECT_EQ(with({{"duewheel-key", "k"}, {"duewheel-within", "1m"}}), "conflicting_members duewheel-within");
+    EXPECT_EQ(with({{"duewheel-key", "k"}, {"duewheel-on-key", "replace"}, {"duewheel-within", "0s"}}),
+              "out_of_range duewheel-within");
+}
+
 TEST(KafkaCommands, a_null_value_with_a_key_cancels) {
     const auto cancel = read<CancelCommand>(record({{"duewheel-key", "order-7"}}, std::nullopt));
     EXPECT_EQ(cancel.name_space, "kafka");
