@@ -181,6 +181,36 @@ test('the consumer of a leased message is asked to stop', async () => {
   })
 })
 
+test('what its workers have said is shown', async () => {
+  const { id } = await daemon.put('work', { body: 'x', held: true })
+  const message = await get(id)
+  const started = new Date(Date.now() - 90_000).toISOString()
+  const ended = new Date(Date.now() - 60_000).toISOString()
+  const said = {
+    state: 'leased', lease_until_ms: Date.now() + 60_000, worker: 'worker 7', progress: 0.4, result: { files: ['<b>a</b>'] },
+    timeline: [{ attempt: 1, started, ended, outcome: 'retrying', reason: 'no route', worker: 'worker 6' }, { attempt: 2, started: ended, worker: 'worker 7' }],
+  }
+  const whole = (more) => `${JSON.stringify({ ...message, ...said, ...more }).slice(0, -1)},"checkpoint":{"row":12345678901234567890}}`
+  await withPage(daemon, '#/queues', {}, async (page) => {
+    let shown = whole({})
+    await page.route(`**/v1/messages/${id}`, (route) => route.fulfill({ contentType: 'application/json', body: shown }))
+    await page.evaluate((to) => { window.location.hash = to }, `#/messages/${id}`)
+    await waitForText(page.locator('main h1'), `Message ${id}`)
+    const section = (title) => page.locator('.section', { has: page.getByRole('heading', { name: title, exact: true }) })
+    await waitForText(fact(page, 'Leased by'), /worker 7, since/)
+    await waitForText(section('Result'), '<b>a</b>')
+    await waitForText(section('Progress'), '40%')
+    assert.equal(await page.getByRole('progressbar', { name: 'Progress' }).getAttribute('value'), '0.4')
+    await waitForText(section('Checkpoint'), '12345678901234567890')
+    await waitForText(section('Attempts'), /no route/)
+    await waitForText(section('Attempts'), /running/)
+    await checkAccess(page)
+    shown = whole({ cancel_requested: true, progress: { step: 'upload' } })
+    await waitForText(page.locator('.about'), 'A stop was requested')
+    await waitForText(section('Progress'), '"step": "upload"')
+  })
+})
+
 test('an action that comes too late says so', async () => {
   const { id } = await daemon.put('late', { body: 'x', delay: '1h' })
   await withPage(daemon, `#/messages/${id}`, { expected: [/status of 409/] }, async (page) => {
