@@ -13,6 +13,7 @@ import collections
 import contextlib
 import dataclasses
 import json
+import math
 import random
 import time
 import urllib.parse
@@ -61,9 +62,10 @@ class Fall:
     forgets: bool
     batch_s: float  # the longest that a batch took at that time
     held: list
+    over_at: float = math.inf  # another run serves
 
     def may_forget(self, lease):
-        return self.forgets and 0 <= self.at - lease.granted_at < RECORDED_S + self.batch_s
+        return self.forgets and self.at - RECORDED_S - self.batch_s < lease.granted_at < self.over_at
 
 
 class Connection:
@@ -260,7 +262,7 @@ class Crew:
 
     def check(self):
         for at in self.unasked():
-            self.falls.append(Fall(at, True, UNASKED_S, []))
+            self.falls.append(Fall(at, True, UNASKED_S, [], at))
         while self.refusals:
             lease, text = self.refusals.pop()
             if not (self.may_be_forgotten(lease) or lease.late):
@@ -276,7 +278,7 @@ class Crew:
         self.falls.append(Fall(now, forgets, max(batches, default=0), list(self.held)))
 
     def serves_again(self):
-        self.serves_since = time.monotonic()
+        self.serves_since = self.falls[-1].over_at = time.monotonic()
 
     async def finish(self):
         """Until each job is done."""
@@ -356,7 +358,8 @@ class Crew:
         elif before.end == "abandoned" and not forgotten and after.delivered_ms < before.until_ms:
             self.wrong.append(f"delivered again before the end of the lease: {before}, {after}")
         # A lease that ends because the server was away does not use up an attempt.
-        counts = before.end in ("abandoned", "refused") and not any(before.granted_at < fall.at < after.granted_at for fall in self.falls)
+        restarted = any(before.granted_at < fall.over_at and fall.at < after.granted_at for fall in self.falls)
+        counts = before.end in ("abandoned", "refused") and not restarted
         least = before.attempt + (before.end == "failed" and not before.unsure or counts)
         if after.attempt < least:
             self.wrong.append(f"an attempt was lost: {before}, {after}")
