@@ -57,12 +57,23 @@ export interface components {
             kafka?: components["schemas"]["RecordParts"];
             content_type?: string;
             key?: components["schemas"]["Key"];
+            /** @enum {unknown} */
+            on_key?: "once" | "keep" | "replace";
+            within?: components["schemas"]["Duration"];
+            within_ms?: components["schemas"]["DurationMs"];
         };
         PutResponse: {
             id: components["schemas"]["Id"];
             state: components["schemas"]["State"];
             due: components["schemas"]["InstantText"];
             due_ms: components["schemas"]["InstantMs"];
+            /** @constant */
+            kept?: true;
+            /** @constant */
+            replaced?: true;
+            /** @constant */
+            ended?: true;
+            hint?: string;
         };
         PutResult: components["schemas"]["PutLine"] | components["schemas"]["Problem"];
         PutLine: {
@@ -72,6 +83,13 @@ export interface components {
             state: components["schemas"]["State"];
             due: components["schemas"]["InstantText"];
             due_ms: components["schemas"]["InstantMs"];
+            /** @constant */
+            kept?: true;
+            /** @constant */
+            replaced?: true;
+            /** @constant */
+            ended?: true;
+            hint?: string;
         };
         /** @enum {unknown} */
         State: "prepared" | "scheduled" | "ready" | "leased" | "retrying" | "held" | "done" | "cancelled" | "expired" | "dead";
