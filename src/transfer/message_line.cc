@@ -39,6 +39,7 @@ constexpr std::string_view kMembers[] = {"kind",
                                          "retry",
                                          "attempts",
                                          "put_ms",
+                                         "first_put_ms",
                                          "repeat",
                                          "maybe_delivered",
                                          "next_occurrence",
@@ -203,6 +204,7 @@ MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs 
     line.attempts = state.attempts;
     line.maybe_delivered = state.maybe_delivered;
     line.put_ms = content.put_ms;
+    if (state.first_put_ms != content.put_ms) line.first_put_ms = state.first_put_ms;
     if (state.is_recurring() && content.repeat) {
         line.repeat = content.repeat->rule;
         line.repeat->start_ms = line.due_ms;
@@ -245,6 +247,7 @@ void write_message_line(std::string& out, const MessageLine& line) {
     write_unless_0(json, "attempts", line.attempts);
     if (line.maybe_delivered) json.boolean("maybe_delivered", true);
     write_unless_0(json, "put_ms", line.put_ms);
+    write_unless_0(json, "first_put_ms", line.first_put_ms);
     if (line.repeat) write_repeat(json, *line.repeat);
     write_unless_0(json, "next_occurrence", line.next_occurrence);
     if (line.transaction) write_transaction(json, *line.transaction);
@@ -277,6 +280,7 @@ Result<MessageLine> read_message_line(const JsonRequest& json) {
     if (read) read = read_number(json, "attempts", line.attempts);
     if (read) read = take(json.boolean("maybe_delivered"), line.maybe_delivered);
     if (read) read = take(json.epoch_ms("put_ms"), line.put_ms);
+    if (read) read = take(json.epoch_ms("first_put_ms"), line.first_put_ms);
     if (read) read = read_number(json, "next_occurrence", line.next_occurrence);
     if (read) read = read_repeat(json, line);
     if (read) read = read_transaction(json, line);

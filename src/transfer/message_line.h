@@ -38,6 +38,7 @@ struct MessageLine : Content {
     std::uint32_t attempts = 0;
     bool maybe_delivered = false;
     DueMs put_ms = 0;
+    DueMs first_put_ms = 0;  // of one with a key, if puts have replaced it since
     // Members of a recurring message. The remaining occurrences start at `due_ms`, which is the rule's `start_ms`.
     std::optional<RepeatRule> repeat;
     std::uint64_t next_occurrence = 0;

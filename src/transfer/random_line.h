@@ -134,6 +134,7 @@ inline MessageLine random_line(Random& random) {
     if (drawn(random, 3) == 0) line.attempts = 1 + static_cast<std::uint32_t>(drawn(random, 10));
     line.maybe_delivered = drawn(random, 5) == 0;
     line.put_ms = random_instant(random);
+    if (!line.key.empty()) line.first_put_ms = random_instant(random);
     if (line.state == State::dead) line.ended_ms = random_instant(random);
     if (drawn(random, 4) == 0) line.reason = random_text(random, true);
     line.body = drawn(random, 2) == 0 ? random_text(random, true) : random_bytes(random);

@@ -44,6 +44,14 @@ struct Request {
     std::size_t first = 1;
 };
 
+// What became of the message of its key, if there was one.
+const char* note_of(const json::object& answer) {
+    if (answer.contains("kept")) return ", kept";
+    if (answer.contains("replaced")) return ", replaced";
+    if (answer.contains("ended")) return ", ended: nothing was put; --on-key keep puts a new message";
+    return "";
+}
+
 // Prints the outcome of each; returns whether all were put.
 bool print_results(const Session& session, const Request& request, std::string_view answer) {
     bool all_put = true;
@@ -60,9 +68,9 @@ bool print_results(const Session& session, const Request& request, std::string_v
         if (session.json) {
             std::printf("%s\n", printable_json(result).c_str());
         } else if (was_put) {
-            std::printf("%s  %s, due %s\n", printable(word_of(members, "id")).c_str(),
-                        printable(word_of(members, "state")).c_str(),
-                        format_when(number_of(members, "due_ms")).c_str());
+            std::printf("%s  %s, due %s%s\n", printable(word_of(members, "id")).c_str(),
+                        printable(word_of(members, "state")).c_str(), format_when(number_of(members, "due_ms")).c_str(),
+                        note_of(members));
         } else {
             std::printf("line %zu: refused: %s (%s)\n", line, printable(word_of(members, "detail")).c_str(),
                         printable(word_of(members, "code")).c_str());
@@ -143,8 +151,8 @@ int put(Session& session, const PutArguments& arguments) {
     const ServerAnswer answer = session.ask("POST", session.path("queues", arguments.queue, "/messages"), request);
     if (!answer) return answer.exit_code;
     return session.show(answer, [&] {
-        std::printf("%s  %s, due %s\n", printable(answer.word("id")).c_str(), printable(answer.word("state")).c_str(),
-                    format_when(answer.number("due_ms")).c_str());
+        std::printf("%s  %s, due %s%s\n", printable(answer.word("id")).c_str(), printable(answer.word("state")).c_str(),
+                    format_when(answer.number("due_ms")).c_str(), note_of(answer.members));
     });
 }
 
@@ -192,6 +200,7 @@ void add_put(CLI::App& program, Session& session) {
         "  duewheel put orders '{\"order\": 7}' --json-body --delay 10m\n"
         "  duewheel put mail 'Every hour, five times' --every 1h --times 5\n"
         "  duewheel put mail 'Once or never' --retry-attempts 1\n"
+        "  duewheel put index 'page 7' --key 'page 7' --on-key replace --delay 10s --within 5m\n"
         "  printf '{\"body\":\"one\"}\\n{\"body\":\"two\",\"delay\":\"1h\"}\\n' | duewheel put mail --ndjson -",
         put);
     PutArguments& options = *verb.options;
@@ -217,7 +226,7 @@ void add_prepare(CLI::App& program, Session& session) {
         "  duewheel commit \"$ID\"\n"
         "  duewheel prepare mail 'Tomorrow' --delay 1d --answer-in 1m --check-queue checks --check-times 3",
         put);
-    verb.options->add_to(*verb.app, {"repeat", "held"});
+    verb.options->add_to(*verb.app, {"repeat", "held", "within"});
     verb.app->get_option("BODY")->required();
     FieldOptions& members = verb.options->members;
     members.at("transaction.check_back.after")->required();

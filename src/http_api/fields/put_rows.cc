@@ -48,8 +48,7 @@ constexpr Field kPutRows[] = {
         kOnKeyWords,
         {.page = "what happens if the queue has a message with this `key`: `once` (default), `keep` or `replace`, see "
                  "[idempotency keys](#idempotency-keys)",
-         .when_absent = "once",
-         .schema = R"({"default": "once"})"}),
+         .when_absent = "once"}),
     duration<&PutCommand::within_ms>(
         0, "within", "With `replace`: it is due at the latest this long after the first of the puts that it joins",
         {.page =

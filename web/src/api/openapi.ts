@@ -171,6 +171,20 @@ export interface components {
             due_ms?: components["schemas"]["InstantNumber"];
             flex?: components["schemas"]["Flex"];
             flex_ms?: components["schemas"]["DurationMs"];
+            expires_in?: components["schemas"]["Duration"] | null;
+            expires_in_ms?: components["schemas"]["DurationMs"] | null;
+            expires?: components["schemas"]["Instant"] | null;
+            expires_ms?: components["schemas"]["InstantNumber"] | null;
+            priority?: components["schemas"]["Priority"] | null;
+            retry?: components["schemas"]["Retry"] | null;
+            body?: string | null;
+            body_base64?: string | null;
+            json?: unknown;
+            content_type?: string | null;
+            headers?: {
+                [key: string]: string | null;
+            } | null;
+            kafka?: Record<string, never> | null;
         };
         CancelResponse: {
             /** @enum {unknown} */
@@ -179,8 +193,8 @@ export interface components {
             maybe_delivered: boolean;
         };
         MoveResponse: {
-            /** @constant */
-            outcome: "rescheduled";
+            /** @enum {unknown} */
+            outcome: "rescheduled" | "changed";
             attempts: components["schemas"]["Count"];
             maybe_delivered: boolean;
             due?: components["schemas"]["InstantText"];
