@@ -57,6 +57,26 @@ class Expiry(unittest.TestCase):
             self.assertEqual(self.client.cancel(number)[1]["outcome"], "expired")
         self.assertEqual(self.client.request("GET", "/v1/queues/q")[1]["pending"], 0)
 
+    def test_the_cancel_of_running_work_outlives_a_kill_and_comes_before_an_expiry(self):
+        self.start()
+        by_worker = self.client.put("q", "x")[1]["id"]
+        lost = self.client.put("q", "y", expires_in="1s")[1]["id"]
+        leases = {}
+        for lease in ("5m", "1s"):
+            leases.update({each["id"]: each["lease"] for each in self.client.lease("q", 1, wait="20s", lease=lease)})
+        for number in (by_worker, lost):
+            status, answer = self.client.request("DELETE", f"/v1/messages/{number}?running=true")
+            self.assertEqual((status, answer["outcome"]), (202, "cancelling"))
+        self.restart()
+        self.assertEqual(self.client.get(by_worker)[1]["cancel_requested"], True)
+        extended = self.client.request("POST", f"/v1/leases/{leases[by_worker]}:extend", {})
+        self.assertEqual((extended[0], extended[1]["cancel_requested"]), (200, True))
+        failed = self.client.request("POST", f"/v1/leases/{leases[by_worker]}:fail", {"reason": "stopped"})
+        self.assertEqual((failed[0], failed[1]["outcome"]), (200, "cancelled"))
+        until(lambda: self.client.get(lost)[1]["state"] == "cancelled", "its lease is lost")
+        self.assertEqual(sorted((row["id"], row["cause"], row["attempts"]) for row in self.history("q")),
+                         sorted((number, "cancelled", 1) for number in (by_worker, lost)))
+
     def test_a_message_that_nobody_took_in_time_is_counted_and_recorded(self):
         self.start("--test-clock")
         numbers = []

@@ -62,6 +62,28 @@ class Posts(Webhooks):
             self.assertLess(int(post.headers[f"duewheel-{part}-ms"]), 5000)
         wait_until(lambda: self.state(client, message["id"]) == "done")
 
+    def test_a_post_in_progress_is_not_interrupted_by_a_cancel_of_running_work(self):
+        cancelled = threading.Event()
+
+        def answer(post):
+            self.assertTrue(cancelled.wait(60))
+            return 200 if post.body == b"good" else 500
+
+        receiver = self.receiver(answer)
+        daemon = self.daemon()
+        daemon.start()
+        client = daemon.client()
+        self.set_target(client, "q", receiver.url())
+        good, bad = (client.put("q", body)[1]["id"] for body in ("good", "bad"))
+        receiver.wait_for(2)
+        for number in (good, bad):
+            status, answered = client.request("DELETE", f"/v1/messages/{number}?running=true")
+            self.assertEqual((status, answered["outcome"]), (202, "cancelling"))
+        cancelled.set()
+        wait_until(lambda: self.state(client, good) == "done")
+        wait_until(lambda: self.state(client, bad) == "cancelled")
+        self.assertEqual(len(receiver.posts), 2)
+
     def test_a_binary_body_and_one_of_a_megabyte_come_as_they_are(self):
         receiver = self.receiver()
         daemon = self.daemon()
