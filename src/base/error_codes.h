@@ -259,7 +259,7 @@ inline constexpr ErrorCodeRow kErrorCodes[] = {
     {"unsupported_target", 400, "Unsupported target"},
     {"untrusted_server"},
     {"wait_too_long", 400, "Wait too long"},
-    {"waiter_limit", 429, "Too many waiting consumers"},
+    {"waiter_limit", 429, "Too many waiting requests"},
     {"watchdog_limit", 429, "Too many watchdogs"},
     {"wrong_type", 400, "Wrong type"},
 };

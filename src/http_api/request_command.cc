@@ -82,6 +82,10 @@ Result<QueryRequest> read_message_query(const HttpRequest& request, bool by_key)
         return by_key ? QueryRequest::parse(request.query, {"queue", "key", "running"})
                       : QueryRequest::parse(request.query, {"running"});
     }
+    if (request.method == "GET" || request.method == "HEAD") {
+        return by_key ? QueryRequest::parse(request.query, {"queue", "key", "wait"})
+                      : QueryRequest::parse(request.query, {"wait"});
+    }
     return by_key ? QueryRequest::parse(request.query, {"queue", "key"}) : QueryRequest::parse(request.query, {});
 }
 
@@ -90,6 +94,11 @@ Result<Command> read_cancel(const QueryRequest& query, CancelCommand cancel) {
     if (!running) return running.error();
     cancel.running = *running;
     return Command(std::move(cancel));
+}
+
+Result<Command> read_get(const QueryRequest& query, GetCommand get) {
+    if (Status read = take(query.duration_ms("wait"), get.wait_ms); !read) return std::move(read).error();
+    return Command(std::move(get));
 }
 
 Result<Command> read_key_call(const HttpRequest& request, std::string name_space, const HttpApiOptions& options) {
@@ -102,7 +111,7 @@ Result<Command> read_key_call(const HttpRequest& request, std::string name_space
     }
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
     if (request.method == "DELETE") return read_cancel(*query, {std::move(name_space), 0, *std::move(key)});
-    return Command(GetCommand{std::move(name_space), 0, *std::move(key)});
+    return read_get(*query, {std::move(name_space), 0, *std::move(key)});
 }
 
 Result<Command> read_message_call(const HttpRequest& request, const CallPath& path, std::string name_space,
@@ -124,7 +133,7 @@ Result<Command> read_message_call(const HttpRequest& request, const CallPath& pa
     if (path.what == CallPath::What::kick) return Command(KickCommand{std::move(name_space), *id});
     if (path.what == CallPath::What::discard_message) return Command(DiscardCommand{std::move(name_space), *id});
     if (request.method == "DELETE") return read_cancel(*query, {std::move(name_space), *id});
-    return Command(GetCommand{std::move(name_space), *id});
+    return read_get(*query, {std::move(name_space), *id});
 }
 
 // The command that ends or extends the one lease in the path.
@@ -150,7 +159,7 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
                        path.what == CallPath::What::queues || path.what == CallPath::What::schedules ||
                        path.what == CallPath::What::preview_schedule || path.what == CallPath::What::watchdogs ||
                        path.what == CallPath::What::name_spaces || path.what == CallPath::What::message_by_key ||
-                       (path.what == CallPath::What::message && request.method == "DELETE") ||
+                       (path.what == CallPath::What::message && request.method != "PATCH") ||
                        (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
         return Error{"unknown_parameter"_code, "this call takes no query parameters: send a JSON body"};

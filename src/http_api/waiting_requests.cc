@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -17,13 +18,23 @@
 #include "http_api/requests/raw_put.h"
 
 namespace duewheel {
+namespace {
+
+// How long a command waits for messages, or for the end of one; nothing if it is none that waits.
+std::optional<std::int64_t> wait_of(const Command& command) {
+    if (const auto* lease = std::get_if<LeaseCommand>(&command)) return lease->wait_ms;
+    const auto* get = std::get_if<GetCommand>(&command);
+    return get != nullptr && get->wait_ms > 0 ? std::optional(get->wait_ms) : std::nullopt;
+}
+
+}  // namespace
 
 void WaitingRequests::submit(Command&& command, Single request, const SharedLimits& limits) {
     const ReplyToken token = tokens_.next();
     // A client that closed its sending side may still read its response. But it may also have disconnected, and must
-    // then not lease a message.
-    if (const auto* lease = std::get_if<LeaseCommand>(&command)) {
-        request.note.wait_ms = lease->wait_ms;
+    // then neither lease a message nor wait for the end of one.
+    if (const std::optional<std::int64_t> wait_ms = wait_of(command)) {
+        request.note.wait_ms = *wait_ms;
         request.reply.on_client_gone([this, token] {
             forget(token);
             port_.forget(token);
@@ -67,9 +78,9 @@ void WaitingRequests::deliver(ReplyToken token, Reply reply) {
     if (waiting.batch) return deliver_part(*waiting.batch, waiting.part, std::move(reply));
     const AccessRight& right = waiting.single->right;
     expiring_.erase({right.until_ms, token});
-    if (lease != nullptr && !right.token_id.empty()) {
+    if (!right.token_id.empty()) {
         if (Status may = right.check(port_, sessions_, port_.clock().server_ms); !may) {
-            give_back(*lease);
+            if (lease != nullptr) give_back(*lease);
             return responder_.refuse(std::move(waiting.single->reply), waiting.single->note, may.error());
         }
     }

@@ -42,7 +42,7 @@ class WaitingRequests {
     struct Single {
         HttpReply reply;
         RequestNote note;
-        AccessRight right{};                    // of one that waits for messages: it gets none without it
+        AccessRight right{};                    // of one that waits for messages: it sees none without it
         bool raw_put = false;                   // its members came as header fields
         std::optional<ChangeOutcome> wanted{};  // of a command on a message (late_outcome.h)
         std::optional<Secret> secret{};         // of a changed access token, which the response may show

@@ -14,8 +14,8 @@ JSON = {"Content-Type": "application/json"}
 LINES = {"Content-Type": "application/x-ndjson"}
 TOKEN = "A" * 38
 ISSUED_NEVER = "9007199254740991"
-LIMITS = ["--http-body-max=64KiB", "--limits-body-max=1KiB", "--limits-queues-max=5",
-          "--limits-waiters-per-queue-max=1", "--limits-schedules-max=2", "--limits-watchdogs-max=2", "--limits-namespaces-max=2"]
+LIMITS = ["--http-body-max=72KiB", "--limits-body-max=1KiB", "--limits-queues-max=5",
+          "--limits-waiters-per-queue-max=1", "--limits-message-waits-max=1", "--limits-schedules-max=2", "--limits-watchdogs-max=2", "--limits-namespaces-max=2"]
 
 # Brokers that do not run: queues can have topics, and their messages wait.
 KAFKA = ["--kafka-bootstrap=127.0.0.1:1", "--kafka-in-topics=letters.later=letters"]
@@ -118,6 +118,10 @@ class Provocation:
         if self.by_key:
             self.query = "queue={}&key={}".format(*self.keys[number])
 
+    def waiting(self, wait):
+        """The parameters of a GET that waits for the end of the message."""
+        return (self.query + "&" if self.by_key else "") + "wait=" + wait
+
     keys = {}  # of each message: its queue and its key
 
     @classmethod
@@ -171,7 +175,7 @@ HOW = {
     "bad_webhook_url": lambda p: p.with_body({"target": {"webhook": {"url": "example.com"}}}),
     "bad_zone": lambda p: p.with_body(p.of_this_call({"zone": "Europe/Olso"})),
     "bad_cursor": lambda p: p.with_query(p.query + "&cursor=x" if p.query else "cursor=x"),
-    "bad_duration": lambda p: p.with_query("window=soon") if p.name == "lateness" else p.with_query("step=soon") if p.name == "forecast" else p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
+    "bad_duration": lambda p: p.with_query(p.waiting("soon")) if p.name == "get" else p.with_query("window=soon") if p.name == "lateness" else p.with_query("step=soon") if p.name == "forecast" else p.with_body(p.of_this_call({DURATIONS[p.name]: "soon"})),
     "bad_id": lambda p: p.with_query("queue=q&id=x") if p.name == "history" else p.with_name("id", "x"),
     "bad_instant": lambda p: p.with_body({"due": "x"}) if p.name in ("put", "move") else
                    p.with_body({"died_before": "x"}) if p.name == "discard" else
@@ -199,7 +203,7 @@ HOW = {
     "bad_state": lambda p: p.with_query({"list": "state=x", "history": "queue=q&outcome=x"}[p.name]),
     "bad_utf8": lambda p: p.with_body(b'{"body":"\xff"}'),
     "batch_too_large": lambda p: p.with_body(b"{}\n" * 1001, LINES) if p.name == "putMany" else p.with_body({"leases": [TOKEN] * 1001}),
-    "body_too_large": lambda p: p.with_body(b" " * ((64 << 10) + 1)),
+    "body_too_large": lambda p: p.with_body(b" " * ((72 << 10) + 1)),
     "clock_not_held": lambda p: None,
     "conflicting_members": lambda p: p.with_body({"by_ms": 1, "to_ms": FULL} if p.name == "advanceClock" else {"queue": "q", "cron": "* * * * *", "every_ms": 1} if p.name in SCHEDULE else
                                                  p.of_this_call({"body": "", "body_base64": ""}) if p.name == "setWatchdog" else
@@ -208,7 +212,7 @@ HOW = {
                                                  p.of_this_call({DURATIONS[p.name]: "1s", DURATIONS[p.name] + "_ms": 1000})),
     "delay_too_long": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "50000d"})),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
-    "duplicate_parameter": lambda p: p.with_query("queue=q&key=a&key=a" if p.by_key else "queues=1&queues=1" if p.name == "stats" else "queue=a&queue=a" if p.name == "lateness" else "only=log&only=log" if p.name == "events" else
+    "duplicate_parameter": lambda p: p.with_query("queue=q&key=a&key=a" if p.by_key else "wait=1s&wait=1s" if p.name == "get" else "queues=1&queues=1" if p.name == "stats" else "queue=a&queue=a" if p.name == "lateness" else "only=log&only=log" if p.name == "events" else
                                                   "count=1&count=1" if p.name in ("previewSchedule", "previewSettings") else
                                                   "minutes=1&minutes=1" if p.name == "forecast" else "running=true&running=true" if p.name == "cancel" else "limit=1&limit=1"),
     "expectation_failed": lambda p: p.with_headers(Expect="magic"),
@@ -229,7 +233,7 @@ HOW = {
                                             {"target": {"webhook": {}}} if p.name == "setQueue" else {}),
     "missing_parameter": lambda p: p.with_query(""),
     "namespace_limit": lambda p: p.with_name("namespace", "third"),
-    "negative_duration": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name] + "_ms": -1})),
+    "negative_duration": lambda p: p.with_query(p.waiting("-1s")) if p.name == "get" else p.with_body(p.of_this_call({DURATIONS[p.name] + "_ms": -1})),
     "never_due": lambda p: p.with_body({"queue": "q", "cron": "0 0 30 2 *"}),
     "not_a_test_clock": lambda p: p.with_body({"by": "1h"}),
     "not_implemented": lambda p: p.with_headers(Transfer_Encoding="gzip"),
@@ -259,8 +263,8 @@ HOW = {
     "unsupported_content_coding": lambda p: p.with_headers(Content_Encoding="gzip"),
     "unsupported_media_type": lambda p: p.with_body(b"x", {"Content-Type": "application/x-www-form-urlencoded"}),
     "unsupported_target": lambda p: p.with_body({"target": "push"}),
-    "wait_too_long": lambda p: p.with_body({"wait": "1d"}),
-    "waiter_limit": lambda p: (p.with_name("queue", "waited-for"), p.with_body({"wait": "1s"})),
+    "wait_too_long": lambda p: p.with_query(p.waiting("1d")) if p.name == "get" else p.with_body({"wait": "1d"}),
+    "waiter_limit": lambda p: p.with_query(p.waiting("1s")) if p.name == "get" else (p.with_name("queue", "waited-for"), p.with_body({"wait": "1s"})),
     "watchdog_limit": lambda p: (p.with_name("watchdog", "third"), p.with_body(p.of_this_call({}))),
     "wrong_type": lambda p: p.with_body(b"[]"),
 }
@@ -306,6 +310,10 @@ class Codes(unittest.TestCase):
             waiter.connection.request("POST", "/v1/queues/waited-for:lease", '{"wait":"60s"}', JSON)
             while client.request("GET", "/v1/stats")[1]["waiters"] == 0:
                 pass
+            waiting = daemon.client()  # as many requests as may wait for the end of a message
+            waiting.connection.request("GET", f"/v1/messages/{held}?wait=60s")
+            while not re.search(r"\nduewheel_message_waits 1\n", client.request("GET", "/metrics")[1]):
+                pass
             self.assertEqual(client.request("PUT", "/v1/queues/narrow", {"limits": {"per_second": 1}})[0], 200)
             self.assertEqual(client.put("narrow", "x", due_ms=FULL)[0], 201)
             elsewhere = Provocation.put(client, "narrow", delay="1h")
@@ -350,6 +358,8 @@ class Codes(unittest.TestCase):
                             provocation.with_name("id", settled["commit" if code == "already_committed" else "rollback"])
                         if code in ("not_waiting", "not_transactional"):
                             provocation.with_message(open_half if provocation.name == "hold" else held)
+                        if code == "waiter_limit" and provocation.name == "get":
+                            provocation.with_message(held)
                         if code in too_late:
                             provocation.with_message(too_late[code])
                         if code == "lease_ended":
@@ -431,7 +441,8 @@ class Answers(unittest.TestCase):
         say("POST", "/leases/{token}:extend", {"lease": "1m"}, token=tokens[0])
         say("POST", "/leases/{token}:fail", {"retry_in": "1h", "reason": "no"}, token=tokens[0])
         say("POST", "/leases/{token}:release", {"delay": "1h"}, token=tokens[1])
-        say("POST", "/leases/{token}:ack", token=tokens[2])
+        say("POST", "/leases/{token}:ack", {"result": {"pages": [3, None]}}, token=tokens[2])
+        self.assertEqual(say("GET", "/messages/{id}", id=taken[2]["id"], query="?wait=1s")["result"], {"pages": [3, None]})
         for end in ("ack", "extend", "fail", "release"):
             say("POST", "/leases/{token}:" + end, token=tokens[2])  # again, or too late
             say("POST", "/leases:" + end, {"leases": [tokens[2], tokens[3], "nonsense"]})

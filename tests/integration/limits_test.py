@@ -221,6 +221,18 @@ def waiters(daemon, count):
         return code_of(read_answer(connections[-1])) if readable(connections[-1]) else None
 
 
+def message_waits(daemon, count):
+    """So many requests wait for one message; the last one is refused, or all wait."""
+    client = daemon.client()
+    id = client.put("q", "x", delay="1h")[1]["id"]
+    with contextlib.ExitStack() as open_connections:
+        connections = [open_connections.enter_context(connect(daemon)) for _ in range(count)]
+        for number, connection in enumerate(connections):
+            connection.sendall(f"GET /v1/messages/{id}?wait=60s HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
+            wait_until(lambda: metric(client, "duewheel_message_waits") > number or readable(connection))
+        return code_of(read_answer(connections[-1])) if readable(connections[-1]) else None
+
+
 def unfinished(daemon, size):
     """Two clients hold so many bytes of requests whose ends do not come; the second one is refused, or nobody."""
     def begin(connection, bytes_in_all):
@@ -365,6 +377,7 @@ REFUSES = {
 }
 HOLDS_UP = {
     "http.connections_max": (["--http-connections-max=3"], 3, connections),
+    "limits.message_waits_max": (["--limits-message-waits-max=3"], 3, message_waits),
     "limits.leased_max": (["--limits-leased-max=3"], 3, leased),
     "limits.reason_max": ([], 1024, reason),
 }

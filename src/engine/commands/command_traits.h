@@ -126,6 +126,11 @@ struct CommandTraits<KickCommand> : MoveTraits {};
 template <>
 struct CommandTraits<LeaseMessageCommand> : MoveTraits {};
 template <>
+struct CommandTraits<AckCommand> : DefaultTraits {
+    static std::size_t record_bytes_max(const AckCommand& ack) { return kRecordOverheadMax + ack.result.size(); }
+    static std::size_t payload_bytes(const AckCommand& ack) { return ack.result.size(); }
+};
+template <>
 struct CommandTraits<FailCommand> : DefaultTraits {
     static std::size_t record_bytes_max(const FailCommand& fail) { return kRecordOverheadMax + fail.reason.size(); }
 };

@@ -76,6 +76,7 @@ struct LeaseAnswer {
 
 struct AckCommand {
     LeaseToken lease;
+    std::string result{};  // JSON, kept with the outcome; empty: none
 };
 
 struct FailCommand {

@@ -106,6 +106,7 @@ struct GetCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
     MessageKey by_key{};
+    std::int64_t wait_ms = 0;  // for its end: until then, the reply to an unfinished message is withheld
 };
 
 // A message with its live state.

@@ -101,6 +101,8 @@ void Engine::fire_due() {
                 schedules_.wake(cookie & ~kScheduleCookie);
             } else if ((cookie & kWatchdogCookie) != 0) {
                 watchdogs_.wake(cookie & ~kWatchdogCookie);
+            } else if ((cookie & kMessageWaitCookie) != 0) {
+                reader_.end_wait(cookie & ~kMessageWaitCookie);
             } else {
                 lifecycle_.wake(static_cast<EntryNumber>(cookie));
             }
@@ -169,6 +171,7 @@ EngineCounters Engine::counters() const {
     counters.ready = lifecycle_.ready_count();
     counters.leased = lifecycle_.leases().size();
     counters.waiters = dispatcher_.waiters();
+    counters.message_waits = reader_.waiting();
     counters.commands_waiting = commands_.waiting();
     counters.waiting_bytes = commands_.waiting_bytes();
     counters.reading_bytes = lookups_.shown_bytes();
@@ -200,6 +203,7 @@ void Engine::check() const {
     require(!segment_.refuses_puts() || !new_put_waits, "a put waits though the store is full");
     lifecycle_.check();
     dispatcher_.check();
+    reader_.check();
     schedules_.check();
     watchdogs_.check();
     std::uint64_t pending_in_all = 0;

@@ -86,8 +86,9 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
     void submit(Command&& command, ReplyToken token, SharedLimits limits = nullptr);
 
     // The receiver of this reply is gone: a waiting lease is withdrawn, and messages on their way to it are ready
-    // again. Commands that change something are executed anyway.
+    // again; a request waits for the end of a message no longer. Commands that change something are executed anyway.
     void forget(ReplyToken token) {
+        reader_.forget(token);
         dispatcher_.forget(token);
         message_leases_.forget(token);
     }
@@ -95,8 +96,12 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
     // True: a lease that still waits is withdrawn, and gets no reply. False: messages are on their way to it.
     bool withdraw(ReplyToken token) { return dispatcher_.withdraw(token); }
 
-    // All waiting leases get an empty reply, and none waits from now on.
-    void stop_waiting() { dispatcher_.stop_waiting(); }
+    // All waiting leases get an empty reply, all requests that wait for the end of a message its state, and none waits
+    // from now on.
+    void stop_waiting() {
+        dispatcher_.stop_waiting();
+        reader_.stop_waiting();
+    }
 
     // For an owner that is about to stop, if the engine is idle: passes on a commit with the current time, so that the
     // next run does not start earlier, whatever its clocks say. False if there is none to wait for: the log already has

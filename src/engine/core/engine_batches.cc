@@ -190,6 +190,7 @@ void Engine::apply_durable() {
     const std::span<Operation> operations = batches_.take(options_.apply_chunk);
     for (Operation& operation : operations) apply_next(operation);
     for (Operation& operation : operations) reply(operation.token, std::move(operation.reply));
+    reader_.answer_ended();
     if (batches_.is_taken()) finish_commit();
 }
 
@@ -217,7 +218,10 @@ void Engine::apply(Operation& operation, MessageRecord& record) {
     if (record.kind == RecordKind::relocate && operation.entry != kNoEntry)
         views_.forecasts.note_relocated(operation.entry);
     count(record, lifecycle_.apply(operation, record));
-    if (record.kind == RecordKind::end) schedules_.end_of(record.id);
+    if (record.kind == RecordKind::end) {
+        schedules_.end_of(record.id);
+        reader_.note_end(record.id);
+    }
     if (record.kind == RecordKind::change) message_leases_.lease_promised(record.id);
     if (is_new(record.kind) || record.kind == RecordKind::replace) apply_content(operation, record);
 }

@@ -51,6 +51,7 @@ struct EngineCounters : QueueTotals {
     std::uint64_t ready = 0;    // in memory
     std::uint64_t leased = 0;
     std::uint64_t waiters = 0;
+    std::uint64_t message_waits = 0;  // requests that wait for the end of a message
     std::uint64_t commands_waiting = 0;
     std::uint64_t waiting_bytes = 0;  // content of the puts among them
     std::uint64_t reading_bytes = 0;  // contents that are being read for GET requests

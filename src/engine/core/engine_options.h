@@ -21,6 +21,7 @@ struct EngineOptions {
     std::size_t lease_bytes_max = 4u << 20;  // of one reply, without its first message
     std::uint32_t queues_max = 100'000;
     std::uint32_t waiters_per_queue_max = 10'000;
+    std::uint32_t message_waits_max = 20'000;  // requests that wait for the end of a message
     std::uint32_t leased_max = 1'000'000;
     std::size_t commands_waiting_max = 200'000;      // for the disk: to be written or looked up
     std::size_t waiting_bytes_max = 256u << 20;      // of the puts among them

@@ -33,4 +33,12 @@ Status TimeRules::check_lease_time(std::int64_t lease_ms) const {
     return {};
 }
 
+Status TimeRules::check_wait_time(std::int64_t wait_ms) const {
+    if (wait_ms >= 0 && wait_ms <= uses_.options_.wait_max_ms) return {};
+    return Error{
+        "wait_too_long"_code,
+        "`wait` must be from 0s to " + format_duration(uses_.options_.wait_max_ms) + ": repeat the call after that",
+        "wait"};
+}
+
 }  // namespace duewheel

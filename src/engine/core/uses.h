@@ -140,6 +140,8 @@ class TimeRules {
         return ended_ms != 0 && uses_.now_ - uses_.options_.keys_kept_ms > ended_ms;
     }
     Status check_lease_time(std::int64_t lease_ms) const;
+    // How long a request may wait.
+    Status check_wait_time(std::int64_t wait_ms) const;
 
   private:
     Uses<EngineOptions, ServerTime> uses_;

@@ -7,7 +7,6 @@
 
 #include "base/error_codes.h"
 #include "base/invariant.h"
-#include "calendar/duration.h"
 #include "engine/commands/lateness.h"
 #include "engine/commands/refusals.h"
 #include "message/records/content.h"
@@ -22,12 +21,7 @@ void Dispatcher::start(const LeaseCommand& command, ReplyToken token) {
         return reply(
             token, Error{"bad_max"_code, "`max` must be from 1 to " + std::to_string(options_.lease_batch_max), "max"});
     }
-    if (command.wait_ms < 0 || command.wait_ms > options_.wait_max_ms) {
-        return reply(token, Error{"wait_too_long"_code,
-                                  "`wait` must be from 0s to " + format_duration(options_.wait_max_ms) +
-                                      ": repeat the call after that",
-                                  "wait"});
-    }
+    if (Status legal = check_wait_time(command.wait_ms); !legal) return reply(token, std::move(legal).error());
     QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
         // A queue that does not exist has no messages, and a lease request does not create it.

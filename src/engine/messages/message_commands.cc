@@ -390,6 +390,13 @@ Verdict MessageCommands::decide(PendingCommand& pending, const AckCommand& comma
     assert(is_legal_move(entry.state(), State::done));
     MessageRecord record = changed_by(command.lease, entry, RecordKind::end, Cause::acknowledged);
     record.state.state = State::done;
+    if (record.state.work.is_set() || !command.result.empty()) {
+        record.state.work.edit([&](WorkState& work) {
+            work.progress.clear();
+            work.checkpoint.clear();
+            work.result = command.result;
+        });
+    }
     const Lease& lease = lifecycle_.leases().at(entry.id);
     record.lateness_ms = lease.lateness_ms;
     record.wait_ms = lease.wait_ms;

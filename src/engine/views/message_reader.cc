@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "base/error_codes.h"
 #include "engine/commands/refusals.h"
 #include "engine/messages/live_state.h"
 #include "message/records/content.h"
@@ -12,6 +13,7 @@ void MessageReader::read(const GetCommand& command, ReplyToken token, const Shar
     const auto is_foreign = [&](std::string_view of_namespace, std::string_view of_queue) {
         return of_namespace != command.name_space || (limits && !limits->admits_queue(of_queue));
     };
+    if (Status legal = check_wait_time(command.wait_ms); !legal) return reply(token, std::move(legal).error());
     PendingCommand pending;
     pending.limits = limits;
     pending.command = command;
@@ -30,6 +32,7 @@ void MessageReader::read(const GetCommand& command, ReplyToken token, const Shar
         row.state.maybe_delivered |= entry.from_past;
         if (entry.has_unwritten_attempt()) row.reason.clear();  // another attempt has started
         if (is_foreign(row.state.name_space, row.state.queue)) return reply(token, unknown_id(id));
+        if (must_wait(command, row.state.state, token)) return wait(command, id, token, limits);
         const bool makes_one = entry.waits_for == WaitsFor::occurrence && !entry.in_batch;
         return answer_get(std::move(row), token, makes_one ? recurring_.why_waits(number) : ErrorCode::none);
     }
@@ -48,7 +51,7 @@ void MessageReader::get_by_key(PendingCommand pending) {
     const ReplyToken token = pending.token;
     MessageId id = 0;
     const std::optional<Verdict> verdict = finder_.name_by_key(pending, command.name_space, command.by_key, id);
-    if (!verdict) return read({command.name_space, id}, token, pending.limits);
+    if (!verdict) return read({command.name_space, id, {}, command.wait_ms}, token, pending.limits);
     if (verdict == Verdict::deferred) reply(token, unknown_key());
 }
 
@@ -64,9 +67,40 @@ void MessageReader::finish_get(const PendingCommand& pending, std::optional<Mess
     if (row->state.name_space != command.name_space || (limits && !limits->admits_queue(row->state.queue))) {
         return reply(pending.token, unknown_id(command.id));
     }
+    if (must_wait(command, row->state.state, pending.token)) return wait(command, command.id, pending.token, limits);
     const bool is_known = is_ended(row->state.state) || lifecycle_.kept_until(row->state.work->lease) != 0;
     row->state.maybe_delivered |= !is_known && earlier_runs_.may_have_delivered(row->id, row->state);
     answer_get(*std::move(row), pending.token);
+}
+
+// ---- requests that wait
+
+bool MessageReader::must_wait(const GetCommand& command, State state, ReplyToken token) const {
+    return command.wait_ms > 0 && !is_ended(state) && !run_.stopping && token != 0;
+}
+
+void MessageReader::wait(const GetCommand& command, MessageId id, ReplyToken token, const SharedLimits& limits) {
+    if (!waits_.has_room(command.name_space)) {
+        return reply(token, Error{"waiter_limit"_code,
+                                  "too many requests already wait for the end of a message: try again later"});
+    }
+    waits_.add({token, id, command.name_space, limits}, command.wait_ms);
+}
+
+void MessageReader::answer(MessageWaits::Wait wait) {
+    read({std::move(wait.name_space), wait.id}, wait.token, wait.limits);
+}
+
+void MessageReader::answer_ended() {
+    for (MessageWaits::Wait& wait : waits_.take_ended()) answer(std::move(wait));
+}
+
+void MessageReader::end_wait(std::uint64_t number) {
+    if (std::optional<MessageWaits::Wait> wait = waits_.take(number)) answer(*std::move(wait));
+}
+
+void MessageReader::stop_waiting() {
+    for (MessageWaits::Wait& wait : waits_.take_all()) answer(std::move(wait));
 }
 
 // Completes the reply with the content of the message, which is in the log.

@@ -1,4 +1,5 @@
-// Shows one message: its state, and its content, which is in the log. It changes nothing.
+// Shows one message: its state, and its content, which is in the log. It changes nothing. A request may wait for the
+// end of the message: it is answered when the end is durable, or after its wait with the state of then.
 #pragma once
 
 #include <optional>
@@ -11,11 +12,12 @@
 #include "engine/messages/message_finder.h"
 #include "engine/messages/recurring_messages.h"
 #include "engine/messages/transactions.h"
+#include "engine/views/message_waits.h"
 
 namespace duewheel {
 
-class MessageReader
-    : Uses<EngineOptions, RecentTier, ServerTime, Lookups, BatchPipeline, EarlierRuns, Effects, TimeRules> {
+class MessageReader : Uses<EngineOptions, RecentTier, ServerTime, Lookups, TimerLanes, BatchPipeline, EarlierRuns,
+                           RunState, Effects, TimeRules> {
   public:
     MessageReader(const Uses& uses, Lifecycle& lifecycle, MessageFinder& finder, CommandQueue& commands,
                   RecurringMessages& recurring, Transactions& transactions)
@@ -24,7 +26,8 @@ class MessageReader
           finder_(finder),
           commands_(commands),
           recurring_(recurring),
-          transactions_(transactions) {}
+          transactions_(transactions),
+          waits_(uses) {}
 
     void read(const GetCommand& command, ReplyToken token, const SharedLimits& limits);
 
@@ -34,9 +37,25 @@ class MessageReader
     void finish(WholeRuleLookup lookup, FoundRecords records, Generation generation);
     void finish(MessageLookup lookup, const FoundRecords& records, Generation generation);
 
+    // The end of this message is applied; answer_ended() answers those that wait for it.
+    void note_end(MessageId id) { waits_.note_end(id); }
+    void answer_ended();
+    // The timer of a waiting request fired.
+    void end_wait(std::uint64_t number);
+    // As the engine offers them (engine.h).
+    void forget(ReplyToken token) { waits_.forget(token); }
+    void stop_waiting();
+
+    std::size_t waiting() const { return waits_.size(); }
+    // Verifies every invariant; aborts with a message.
+    void check() const { waits_.check(); }
+
   private:
     void get_by_key(PendingCommand pending);
     void finish_get(const PendingCommand& pending, std::optional<MessageRow> row, Generation generation);
+    bool must_wait(const GetCommand& command, State state, ReplyToken token) const;
+    void wait(const GetCommand& command, MessageId id, ReplyToken token, const SharedLimits& limits);
+    void answer(MessageWaits::Wait wait);
     void answer_get(MessageRow row, ReplyToken token, ErrorCode blocked_by = ErrorCode::none);
 
     Lifecycle& lifecycle_;
@@ -44,6 +63,7 @@ class MessageReader
     CommandQueue& commands_;
     RecurringMessages& recurring_;
     Transactions& transactions_;
+    MessageWaits waits_;
 };
 
 }  // namespace duewheel

@@ -6,6 +6,7 @@
 #include "http_api/answers/lease_text.h"
 #include "http_api/answers/rule_text.h"
 #include "http_api/fields/instant_member.h"
+#include "http_api/fields/json_text.h"
 #include "http_api/requests/content_text.h"
 
 namespace duewheel {
@@ -78,6 +79,7 @@ void write_message(JsonWriter& json, const MessageAnswer& answer) {
     if (answer.row.state.work->cancel_requested) json.boolean("cancel_requested", true);
     if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
     if (!answer.row.reason.empty()) json.text("reason", answer.row.reason);
+    if (!answer.row.state.work->result.empty()) json.json("result", on_one_line(answer.row.state.work->result));
     if (answer.has_content) write_content(json, answer);
     if (!answer.traceparent.empty()) json.text("traceparent", answer.traceparent);
     json.close();

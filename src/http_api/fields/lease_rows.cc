@@ -20,6 +20,10 @@ constexpr Field kLeaseRows[] = {
         0, "wait", "How long to wait for the first message",
         {.page = "how long to wait if no message is due, up to 60 s; 0 by default", .when_absent = "not at all"}),
 };
+constexpr Field kAckRows[] = {
+    json<&AckCommand::result>(0, "result", "The result of the work: JSON of up to 64 KiB, kept with the outcome",
+                              {.max = kResultBytesMax, .option = "--result JSON"}),
+};
 constexpr Field kFailRows[] = {
     text<&FailCommand::reason>(
         0, "reason", "The reason, stored with the message",
@@ -47,7 +51,7 @@ const FieldTable& fields_of<LeaseCommand>() {
 
 template <>
 const FieldTable& fields_of<AckCommand>() {
-    static const FieldTable table("an acknowledgement holds", {});
+    static const FieldTable table("an acknowledgement holds", kAckRows);
     return table;
 }
 

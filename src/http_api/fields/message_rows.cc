@@ -88,6 +88,8 @@ constexpr Field kShownRows[] = {
     as("reason", R"({"type": "string", "description": "Why it is a dead letter."})",
        "of a dead letter: the reason of its last failure, or `lease lost`. Before that, the reason of the last "
        "failure, until the next delivery"),
+    as("result", R"({"description": "The result that its acknowledgement gave, as it was sent."})",
+       "of a message that is done: the `result` of its [acknowledgement](#ack-fail-extend-release), if it had one"),
     as("body", R"({"type": "string"})",
        "the content; in `json` if it is [JSON](#put), in `body_base64` if it is not UTF-8. `content_type`, "
        "`headers`, `kafka` and `traceparent` follow as put"),

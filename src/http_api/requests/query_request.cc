@@ -86,6 +86,14 @@ Result<bool> QueryRequest::flag(std::string_view name) const {
     return Error{"bad_parameter"_code, "`" + std::string(name) + "` must be `true` or `false`", std::string(name)};
 }
 
+Result<std::optional<std::int64_t>> QueryRequest::duration_ms(std::string_view name) const {
+    const std::optional<std::string_view> given = text(name);
+    if (!given) return std::optional<std::int64_t>();
+    const Result<std::int64_t> duration = read_duration(*given, name);
+    if (!duration) return duration.error();
+    return std::optional<std::int64_t>(*duration);
+}
+
 Result<std::optional<std::int64_t>> QueryRequest::integer(std::string_view name, std::int64_t least,
                                                           std::int64_t most) const {
     const std::optional<std::string_view> given = text(name);

@@ -28,6 +28,8 @@ class QueryRequest {
     Result<std::optional<std::int64_t>> instant_ms(std::string_view name) const;
     // `true` or `false`, which is also meant if the parameter is absent; code bad_parameter.
     Result<bool> flag(std::string_view name) const;
+    // With a unit, such as "30s"; codes bad_duration, negative_duration.
+    Result<std::optional<std::int64_t>> duration_ms(std::string_view name) const;
     // An integer from `least` to `max`; code out_of_range.
     Result<std::optional<std::int64_t>> integer(std::string_view name, std::int64_t least, std::int64_t most) const;
 

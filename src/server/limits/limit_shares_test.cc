@@ -90,6 +90,11 @@ bool use_waiting(TrialEngine& shard, const std::string& name_space, int number) 
     return is_held(shard, put(name_space, number));
 }
 
+bool use_wait(TrialEngine& shard, const std::string& name_space, int number) {
+    const auto id = shard.ask<PutAnswer>(put(name_space, number)).id;
+    return is_held(shard, GetCommand{.name_space = name_space, .id = id, .wait_ms = 60'000});
+}
+
 const std::map<std::string_view, Case>& cases() {
     static const std::map<std::string_view, Case> all{
         {"limits.commands_waiting_max", {[](EngineOptions& of) { of.commands_waiting_max = kMax; }, &use_waiting}},
@@ -98,6 +103,7 @@ const std::map<std::string_view, Case>& cases() {
         {"limits.schedules_max", {[](EngineOptions& of) { of.schedules_max = kMax; }, &use_schedule}},
         {"limits.watchdogs_max", {[](EngineOptions& of) { of.watchdogs_max = kMax; }, &use_watchdog}},
         {"limits.leased_max", {[](EngineOptions& of) { of.leased_max = kMax; }, &use_lease}},
+        {"limits.message_waits_max", {[](EngineOptions& of) { of.message_waits_max = kMax; }, &use_wait}},
         {"limits.listings_max", {[](EngineOptions& of) { of.listings_max = kMax; }, &use_listing}},
         {"limits.redrives_max", {[](EngineOptions& of) { of.redrives_max = kMax; }, &use_redrive}},
     };

@@ -49,6 +49,8 @@ constexpr ServerMetric kServerMetrics[] = {
      of<&MetricSources::queues, &QueueSums::prepared>},
     {{"duewheel_dead_letters", "Dead letters that are kept."}, of<&MetricSources::queues, &QueueSums::dead>},
     {{"duewheel_consumers_waiting", "Lease requests that wait for a message."}, of_engine<&EngineCounters::waiters>},
+    {{"duewheel_message_waits", "Requests that wait for the end of a message."},
+     of_engine<&EngineCounters::message_waits>},
     {{"duewheel_queues", "Queues that exist."}, of_engine<&EngineCounters::queues>},
     {{"duewheel_queues_with_settings", "Queues that have settings."},
      of<&MetricSources::queues, &QueueSums::with_settings>},
