@@ -61,13 +61,17 @@ bool DeadLetterWriter::add_next(DeadWalk& walk) {
     DuePosition after = kNoBacklog;  // the first one that is not ended
     while (has_more && walk.done < walk.max) {
         const bool is_full = added == options_.redrive_chunk || batch().count() >= options_.batch_operations_max ||
-                             !has_room(kRecordOverheadMax + kWorkBytesMax);
+                             !has_room(kRecordOverheadMax);
         if (is_full) return false;
         const DeadLetters::Next letter = dead_letters_.next(walk, queue);
         if (letter.what == What::wait) return false;
         after = letter.at;
         has_more = letter.what != What::none;
         if (!has_more) break;
+        if (const std::size_t bytes = bytes_max(letter); !has_room(bytes)) {
+            segment_.note_unfit(bytes);
+            return false;
+        }
         if (Status room = walk.expires ? Status() : queues_.take_room(queue, walk.queue.name_space, walk.queue.queue);
             !room) {
             refused = std::move(room).error();
@@ -89,6 +93,13 @@ bool DeadLetterWriter::add_next(DeadWalk& walk) {
         batch().answer_with_last(walk.token, answer);
     }
     return true;
+}
+
+// The most that its record takes.
+std::size_t DeadLetterWriter::bytes_max(const DeadLetters::Next& letter) const {
+    if (letter.row == nullptr) return change_bytes_max(recent_.entry(letter.entry));
+    const Boxed<WorkState>& work = letter.row->state.work;
+    return kRecordOverheadMax + (work.is_set() ? work->bytes_max() : 0);
 }
 
 bool DeadLetterWriter::has_to_expire() const {

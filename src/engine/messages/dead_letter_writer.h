@@ -45,6 +45,7 @@ class DeadLetterWriter
 
   private:
     bool add_next(DeadWalk& walk);
+    std::size_t bytes_max(const DeadLetters::Next& letter) const;
     bool finish_expiry(const DeadWalk& walk, DuePosition next);
 
     DeadLetters& dead_letters_;
