@@ -182,13 +182,18 @@ struct MessageModel {
     DueMs redriven_ms = 0;           // when the last redrive that may have returned it was answered
     LifePoint recorded;              // the last attempt that a reply has shown to be durable
     bool may_be_back = false;        // from the dead letters: then it no longer has an expiry
-    // Whether a purge of its queue applies to it. If so, it may have ended at any time since.
+    // Whether a purge of its queue applies to it, or a cancel that was requested while it was leased. If so, it may
+    // have ended as cancelled at any time since.
     enum class Purge : std::uint8_t { no, maybe, surely } purge = Purge::no;
     std::uint64_t submitted_step = 0;
     std::uint64_t answered_step = 0;
     std::vector<HistoryLine> history;
 
     DueMs purged_ms = 0;  // at the earliest
+    // Cancels with `running` that were sent; and in which attempt and step the first one was answered cancelling.
+    std::uint32_t stops_sent = 0;
+    std::optional<std::uint32_t> stopped_in;
+    std::uint64_t stopped_step = 0;
 
     std::optional<RecurringModel> loop;
     bool may_have_made_all = false;     // a recurring message: it would be done then

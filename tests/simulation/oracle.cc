@@ -101,6 +101,9 @@ void Oracle::died(std::uint64_t step) {
             for (std::size_t i = 0; i < request.batch.size(); ++i) put_lost(request.batch[i], batch->puts[i]);
         }
         MessageModel* about = message(request.serial);
+        const auto* cancel = std::get_if<CancelCommand>(&request.command);
+        const bool stops = about != nullptr && cancel != nullptr && cancel->running;
+        if (stops && !about->is_recurring() && !about->half) may_be_purged(*about, request.submitted_ms);
         if (about != nullptr && about->half && std::holds_alternative<SettleCommand>(request.command)) {
             rare_.met(Rare::settle_lost);
             about->half->settle_lost = true;
@@ -214,6 +217,8 @@ ReplyToken Oracle::submitted(const Command& command, const AccessLimits* limits)
                 std::holds_alternative<SettleCommand>(command) || std::holds_alternative<CancelCommand>(command);
             if (ends) ++named->half->ends_asked;
         }
+        const auto* cancel = std::get_if<CancelCommand>(&command);
+        if (cancel != nullptr && cancel->running) ++named->stops_sent;
         if (std::holds_alternative<LeaseMessageCommand>(command)) message_lease_submitted(*named);
         if (std::holds_alternative<KickCommand>(command)) {
             ++named->returns_open;

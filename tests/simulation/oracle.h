@@ -540,7 +540,11 @@ class Oracle {
     void may_be_purged(MessageModel& about, DueMs from);
     void id_learned(MessageModel& about, MessageId id);
     void purge_answered(const Request& request, const QueueAnswer& answer);
+    // The lease ended with its message, by a purge, or by a cancel while it was leased.
     void lease_purged(ReplyToken token, MessageModel& about, SeenDelivery& delivery);
+    // Cancels of what is leased.
+    void cancelling(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about);
+    void check_extension(const Request& request, const LeaseEndAnswer& answer, const MessageModel& about);
     void check_not_purged(MessageModel& about, const Delivered& delivery);
     void check_not_paused(const LeaseCommand& command, ReplyToken token, const Delivered& delivery,
                           MessageModel& about);

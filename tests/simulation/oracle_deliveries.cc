@@ -78,6 +78,9 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     if (now_ > delivery.delivered_ms) rare_.met(Rare::delivery_waited_for_its_body);
     check_not_paused(command, token, delivery, *about);
     check_not_purged(*about, delivery);
+    if (about->stopped_in && delivery.attempt > *about->stopped_in) {
+        return violate("C4", "delivered again although its cancel was requested while it was leased", about);
+    }
     if (about->has_expired(delivery.delivered_ms)) return violate("C3", "delivered although its time was over", about);
 
     // The worlds of its own time.

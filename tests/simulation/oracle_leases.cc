@@ -133,7 +133,15 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
                            &about);
         }
     }
-    if (answer.outcome == LeaseOutcome::purged && !is_ack) return lease_purged(token, about, delivery);
+    const bool is_over = answer.outcome == LeaseOutcome::purged || answer.outcome == LeaseOutcome::cancelled;
+    if (is_over && !is_ack) return lease_purged(token, about, delivery);
+    const bool goes_on = !is_ack && answer.outcome != LeaseOutcome::extended;
+    if (goes_on && about.stopped_in) {
+        return violate("C4",
+                       "answered " + std::string(lease_outcome_name(answer.outcome)) +
+                           " although its cancel was requested while it was leased",
+                       &about);
+    }
     // What has become of it may have been told by another answer before.
     const Worlds live = explain(about, token, [&](const World& world) {
         return world.is_live() || (answer.outcome == LeaseOutcome::held && world.phase == World::Phase::held) ||
@@ -175,6 +183,7 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     } else if (const auto* extend = std::get_if<ExtendCommand>(&request.command);
                extend != nullptr && answer.outcome == LeaseOutcome::extended) {
         // As long as was asked for, or as long as before, which another extension may have made longer.
+        check_extension(request, answer, about);
         const DueMs until = answer.lease_until_ms;
         const bool is_longer = extend->lease_ms && until > now_ + *extend->lease_ms && until > delivery.until.high;
         if (until < delivery.until.low || until < request.submitted_ms + extend->lease_ms.value_or(0) ||
@@ -195,9 +204,45 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     about.set(from, next);
 }
 
+// It is leased. From now on it ends with its lease, as done or as cancelled.
+void Oracle::cancelling(ReplyToken token, const Request& request, const ChangeAnswer& answer, MessageModel& about) {
+    const auto* cancel = std::get_if<CancelCommand>(&request.command);
+    if (cancel == nullptr || !cancel->running) {
+        return violate("X", "answered cancelling, but nobody asked for that", &about);
+    }
+    const bool held =
+        unseen(about) > 0 || std::any_of(about.deliveries.begin(), about.deliveries.end(),
+                                         [&](const SeenDelivery& delivery) { return may_be_held(delivery, 0); });
+    if (!held) return violate("C4", "answered cancelling, but no lease on it is held", &about);
+    const Worlds live = explain(about, token, [](const World& world) { return world.is_live(); });
+    if (live.empty()) return violate("C4", "answered cancelling, but it is " + describe(about.worlds()), &about);
+    if (about.stopped_in && *about.stopped_in != answer.attempts) {
+        return violate("C4", "answered cancelling in a later attempt than before", &about);
+    }
+    rare_.met(about.stopped_in ? Rare::cancelling_repeated : Rare::cancelling);
+    if (!about.stopped_in) {
+        about.stopped_in = answer.attempts;
+        about.stopped_step = step_;
+        if (about.purge == MessageModel::Purge::no) about.purged_ms = request.submitted_ms;
+        about.purge = MessageModel::Purge::surely;
+    }
+    about.recorded = std::max(about.recorded, LifePoint{run_, answer.attempts});
+    about.set({run_, answer.attempts}, live);
+}
+
+// An extension says that the consumer should stop if that was answered before, and never if nobody has asked for it.
+void Oracle::check_extension(const Request& request, const LeaseEndAnswer& answer, const MessageModel& about) {
+    if (answer.cancel_requested) {
+        rare_.met(Rare::extension_says_stop);
+        if (about.stops_sent == 0) violate("C4", "a consumer is asked to stop, which nobody wants", &about);
+    } else if (about.stopped_in && about.stopped_step < request.step) {
+        violate("C4", "an extension does not say that the cancel was requested", &about);
+    }
+}
+
 // The end of the lease was the end of the message; a command on it may have been told so before.
 void Oracle::lease_purged(ReplyToken token, MessageModel& about, SeenDelivery& delivery) {
-    rare_.met(Rare::lease_ended_as_purged);
+    rare_.met(about.stopped_in ? Rare::lease_ended_as_cancelled : Rare::lease_ended_as_purged);
     Worlds ended = explain(about, token, [](const World& world) { return world.phase == World::Phase::cancelled; });
     if (about.purge == MessageModel::Purge::no || ended.empty()) {
         return violate("C4", "answered purged, but it is " + describe(about.worlds()), &about);

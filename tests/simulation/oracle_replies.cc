@@ -58,6 +58,8 @@ void Oracle::change_replied(ReplyToken token, const Request& request, const Chan
         case ChangeOutcome::rescheduled:
         case ChangeOutcome::fired:
             return changed(token, request, answer, *about);
+        case ChangeOutcome::cancelling:
+            return cancelling(token, request, answer, *about);
         case ChangeOutcome::held:
             return held(token, answer, *about);
         case ChangeOutcome::kicked:

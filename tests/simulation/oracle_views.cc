@@ -54,7 +54,7 @@ void Oracle::exported(const ExportedLines& lines, const FindRow& find) {
         if (about.id == 0 || ids.contains(about.id) || !stands(find(about.id))) continue;
         ++left_out;
         if (lines.purged == 0) return violate("C1", "it is in no line of an export", &about);
-        if (about.purge != MessageModel::Purge::no || may_be_discarded(about)) continue;
+        if (about.purge != MessageModel::Purge::no || about.stops_sent > 0 || may_be_discarded(about)) continue;
         if (!queue_of(about.put.name_space, about.put.queue).open.empty()) continue;
         return violate("C1", "it is in no line of an export, and nothing ends it", &about);
     }

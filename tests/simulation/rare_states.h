@@ -51,6 +51,10 @@ namespace duewheel {
     X(cancelled_after_attempts)           \
     X(cancel_repeated)                    \
     X(cancel_in_flight)                   \
+    X(cancelling)                         \
+    X(cancelling_repeated)                \
+    X(extension_says_stop)                \
+    X(lease_ended_as_cancelled)           \
     X(cancel_too_late)                    \
     X(command_asked_the_index)            \
     X(rescheduled_while_ready)            \

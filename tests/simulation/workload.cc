@@ -54,7 +54,7 @@ void Workload::act(Op op) {
             if (message == nullptr) return;
             const std::string& name_space = message->put.name_space;
             if (op == Op::get) return send(GetCommand{name_space, message->id});
-            if (op == Op::cancel) return send(CancelCommand{name_space, message->id});
+            if (op == Op::cancel) return send(draw_cancel(*message));
             if (op == Op::fire) return send(FireCommand{name_space, message->id});
             if (op == Op::hold) return send(HoldCommand{name_space, message->id});
             if (op == Op::kick) return send(KickCommand{name_space, message->id});
@@ -437,12 +437,16 @@ void Workload::discard() {
 
 // ---- changes
 
+CancelCommand Workload::draw_cancel(const MessageModel& message) {
+    return {.name_space = message.put.name_space, .id = message.id, .running = random_.chance(400'000)};
+}
+
 Command Workload::draw_change(const MessageModel& message) {
     const std::string& name_space = message.put.name_space;
     switch (random_.below(options_.has(Op::discard) ? 8 : 7)) {
         case 0:
         case 1:
-            return CancelCommand{name_space, message.id};
+            return draw_cancel(message);
         case 2:
             return FireCommand{name_space, message.id};
         case 3:

@@ -100,6 +100,7 @@ class Workload {
     std::optional<std::int32_t> draw_new_priority();
     std::optional<std::int64_t> draw_extension();  // none: the default of the queue
     const LeaseToken* pick_lease();
+    CancelCommand draw_cancel(const MessageModel& message);
     Command draw_change(const MessageModel& message);
     Command draw_lease_end(const LeaseToken& lease);
     void end_lease(Op op);
