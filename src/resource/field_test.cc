@@ -63,7 +63,7 @@ TEST(FieldTable, checks_ranges) {
     EXPECT_EQ(refused.error().field, "power.watts");
 }
 
-// The minimum of a count was that of an argument left out: a row that said anything more allowed 0.
+// The minimum of 1 was that of the omitted argument `more`, so a row that said anything more allowed 0.
 TEST(FieldTable, has_a_minimum_of_1_for_a_count_that_says_no_other) {
     constexpr Field kWatts[] = {count<&Lamp::watts>(1, "watts", "What it draws"),
                                 count<&Lamp::watts>(1, "watts", "What it draws", {.page = "what it draws"}),
