@@ -1,7 +1,12 @@
 #include "transfer/put_of_line.h"
 
+#include <algorithm>
+#include <map>
+#include <string_view>
+
 #include <gtest/gtest.h>
 
+#include "http_api/fields/put_rows.h"
 #include "http_api/requests/put_request.h"
 #include "transfer/random_line.h"
 
@@ -43,6 +48,31 @@ TEST(PutsOfLines, are_accepted_by_a_server_and_match_the_line) {
         ASSERT_EQ(put->expires.has_value(), !is_dead && (line.expires_ms != 0 || line.expires_in_ms != 0));
         ASSERT_EQ(put->expires ? put->expires->at_ms.value_or(0) : 0, is_dead ? 0 : line.expires_ms);
         ASSERT_EQ(put->expires ? put->expires->delay_ms : 0, line.expires_in_ms);
+    }
+}
+
+// Members of a put that no line has, each with the reason. Any other member must be exported: an import would lose it.
+const std::map<std::string_view, std::string_view> kNotInLines = {
+    {"json", "a line has the content as `body`, a string"},
+    {"delay", "a line has `due`"},
+    {"delay_ms", "a line has `due`"},
+    {"flex", "the due time was chosen when the message was put"},
+    {"flex_ms", "the due time was chosen when the message was put"},
+    {"held", "a line has `state`"},
+    {"on_key", "what a put does when it meets another one"},
+    {"within", "each put that joins others gives its own, and the message keeps none"},
+    {"within_ms", "each put that joins others gives its own, and the message keeps none"},
+};
+
+TEST(PutsOfLines, have_all_members_of_a_put) {
+    const auto in_lines = message_line_members();
+    const auto in_puts = fields_of<PutCommand>().members_of({});
+    for (const std::string_view member : in_puts) {
+        const bool is_in_lines = std::find(in_lines.begin(), in_lines.end(), member) != in_lines.end();
+        EXPECT_NE(is_in_lines, kNotInLines.contains(member)) << member << ": see `Adding a member` in CONTRIBUTING.md";
+    }
+    for (const auto& [member, reason] : kNotInLines) {
+        EXPECT_NE(std::find(in_puts.begin(), in_puts.end(), member), in_puts.end()) << "no put has " << member;
     }
 }
 
