@@ -1,4 +1,4 @@
-"""The groups of rows about the runtime of the timer library; timers/timer_bench.cc does what is measured, and Java's
+"""The groups of rows about the runtime of the timer library; bench/timers/timer_bench.cc does what is measured, and Java's
 timers run the row with two producers beside it."""
 
 import json

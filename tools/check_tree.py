@@ -10,6 +10,7 @@ It is no parser of C++: it looks at #include lines and at words outside comments
 macro that hides a clock, a header that pulls in another) is left to review and to the tests. It knows no exceptions
 by comment: an exception is a change of the tables below, where a reader sees all of them at once.
 """
+import fnmatch
 import os
 import posixpath
 import re
@@ -415,7 +416,7 @@ CODE_REFERENCE = re.compile(r"`((?:src|timers|apps)/[\w/.-]+\.(?:h|cc)):((?:\w+:
 
 
 def check_references(tree):
-    """A page that names a function as `src/engine/engine_puts.cc:Engine::put` names one that the file contains."""
+    """A page that names a function as `src/engine/messages/puts.cc:Puts::decide` names one that the file contains."""
     for path in tree.paths:
         if not path.endswith(".md"):
             continue
@@ -431,6 +432,26 @@ def check_references(tree):
             fault = f"{file} contains no {scope}{name}()" if file in tree.paths else f"{file} does not exist"
             yield Finding(path, line_of(text, match.start()), "references",
                           f"{fault}. Name the file and function that do this step now.")
+
+
+NAMED_PATH = re.compile(r"`((?:src|apps|tests|timers|tools|web|bench|docs)/[\w/.*-]+)`")
+HISTORY = re.compile(r"docs/decisions/\d|CHANGELOG\.md$")
+
+
+def check_paths(tree):
+    """A path that a page names, as `src/server/limits/*_limit_rows.cc`, is one of the tree or of the page's folder: a file, a
+    folder, or a pattern that fits one, where NAME stands for any name. Dated decisions and the change log name what was there."""
+    folders = {path[:end.start()] for path in tree.paths for end in re.finditer("/", path)}
+    for path in tree.paths:
+        if not path.endswith(".md") or HISTORY.match(path):
+            continue
+        text = FENCED.sub(lambda block: re.sub(r"[^\n]", " ", block.group()), tree.text(path))
+        for match in NAMED_PATH.finditer(text):
+            named = re.sub(r"(?:NN_)?NAME", "*", match.group(1).rstrip("/"))
+            places = {named, posixpath.join(posixpath.dirname(path), named)}
+            if not any(fnmatch.filter(tree.paths, place) or fnmatch.filter(folders, place) for place in places):
+                yield Finding(path, line_of(text, match.start()), "paths",
+                              f"'{match.group(1)}' does not exist. Name what is there now.")
 
 
 MEMBER = re.compile(r"(?<![:\w])([A-Z]\w*)::([a-z]\w*)\b")
@@ -605,7 +626,7 @@ def check_forbidden(tree):
 
 
 CHECKS = [check_layers, check_walls, check_words, check_names, check_built, check_folders, check_sizes, check_rooms, check_headers,
-          check_references, check_members, check_links, check_plain_words, check_comments, check_decisions, check_log_events,
+          check_references, check_paths, check_members, check_links, check_plain_words, check_comments, check_decisions, check_log_events,
           check_leftovers, check_forbidden]
 
 

@@ -297,6 +297,16 @@ class CheckTree(unittest.TestCase):
                           "src/engine/engine.cc:Queue::put", "src/base/status.h:Status::text", "src/engine/gone.cc:Engine::put"):
             self.assertEqual(found(reference), ["README.md:2 [references]"], reference)
 
+    def test_paths_that_a_page_names_exist(self):
+        def found(path, page="README.md"):
+            return found_in({"web/src/main.ts": "", "web/README.md": "The dashboard\n", page: f"Rows are in `{path}`.\n"})
+
+        for path in ("src/base/status.h", "src/base", "src/base/", "src/*/status.*", "src/NAME/status.h", "build/bin/x"):
+            self.assertEqual([each for each in found(path) if "[paths]" in each], [], path)
+        self.assertEqual([each for each in found("src/main.ts", "web/README.md") if "[paths]" in each], [])
+        for path in ("src/base/state.h", "src/bas", "src/base/*_rows.cc"):
+            self.assertIn("README.md:1 [paths]", found(path), path)
+
     def test_members_that_pages_and_comments_name_exist(self):
         """The picture of the life of a message named functions of the engine that had long become those of its parts."""
         code = {"src/base/status.h": "// A status.\n#pragma once\nclass Status {\n  public:\n    int code() { return 0; }\n};\n",

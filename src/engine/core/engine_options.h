@@ -55,7 +55,7 @@ struct EngineOptions {
 
     // Schedules: their maximum number, and the maximum number of times in a preview. A run is on time within
     // `run_on_time_ms` of its nominal time; of a schedule with missed times, up to this many runs are created in a row.
-    // Of all schedules, this many nominal times are considered for a batch.
+    // A batch considers this many nominal times of all schedules together.
     std::uint32_t schedules_max = 200'000;
     std::uint32_t preview_max = 1'000;
     std::int64_t run_on_time_ms = 5'000;

@@ -4,7 +4,7 @@
 //                                                      └──► errors topic
 //
 // It reads its partitions without a group, each from its position in the engine; if there is none, from the beginning.
-// Of each partition up to 1,000 records are on their way to the engine at once, while the next ones are read. Puts are
+// Up to 1,000 records of each partition are on their way to the engine at once, while the next ones are read. Puts are
 // taken together with the position after them (engine/messages/inputs.h). Records of other kinds (cancels, schedules)
 // are idempotent and executed before the position passes them. They keep their order to the puts with the same key.
 //
