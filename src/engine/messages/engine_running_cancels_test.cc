@@ -124,6 +124,21 @@ TEST(RunningCancels, a_request_outlives_the_server) {
     after.engine().check();
 }
 
+// A lease of the server ended with the process, and nothing loaded the message: its queue was paused, or had a backlog.
+// It was shown as ready, and a request that waited for its end waited for ever.
+TEST(RunningCancels, a_message_without_a_lease_that_only_the_index_has_ends_when_it_is_shown) {
+    EngineOptions options;
+    options.segment_bytes = 16 * 1024;
+    TrialEngine shard(options);
+    const MessageId id = shard.put(500'000'000);
+    shard.move_to_index();
+    MessageRow& row = shard.index.at(id);
+    row.state.due_ms = row.state.nominal_due_ms = kStart;
+    row.state.work.edit([](WorkState& work) { work.cancel_requested = true; });
+    shard.ask<MessageAnswer>(GetCommand{"default", id});
+    EXPECT_EQ(state_of(shard, id), State::cancelled);
+}
+
 TEST(RunningCancels, the_next_message_of_the_order_key_follows_the_end) {
     TrialEngine shard;
     PutCommand put{.queue = "q"};

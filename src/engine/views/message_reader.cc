@@ -67,6 +67,10 @@ void MessageReader::finish_get(const PendingCommand& pending, std::optional<Mess
     if (row->state.name_space != command.name_space || (limits && !limits->admits_queue(row->state.queue))) {
         return reply(pending.token, unknown_id(command.id));
     }
+    if (row->state.work->cancel_requested && !is_ended(row->state.state)) {
+        lifecycle_.load(*row);  // unless it is leased, it ends now; its queue may not load it for long
+        return read(command, pending.token, limits);
+    }
     if (must_wait(command, row->state.state, pending.token)) return wait(command, command.id, pending.token, limits);
     const bool is_known = is_ended(row->state.state) || lifecycle_.kept_until(row->state.work->lease) != 0;
     row->state.maybe_delivered |= !is_known && earlier_runs_.may_have_delivered(row->id, row->state);
