@@ -4,7 +4,7 @@
     kafka_workers_test.py           5 takeovers in a minute, on one broker
     kafka_workers_test.py --long    20 takeovers, jobs of up to a minute, on three brokers: ten minutes
 
-The owner is killed, stopped, or paused until another node has taken over. The rules and the excuses are in
+The owner is killed, stopped, or paused until another node has taken over, and then killed. The rules and the excuses are in
 living_workers.py. The seed is printed and can be given as DUEWHEEL_SEED.
 """
 
@@ -51,7 +51,8 @@ class Log:
         lost_at = time.monotonic()
         owner.send(how)
         new = await asyncio.to_thread(self.nodes.new_owner, lost_at)
-        owner.send(signal.SIGCONT)
+        if how == signal.SIGSTOP:
+            owner.send(signal.SIGKILL)  # as a machine that never wakes
         self.expected += 1
         self.losing = False
         crew.serves_again()
