@@ -180,6 +180,21 @@ class Verbs(CommandLine):
             self.run_program("lease", "checks", "--exec", 'duewheel commit "$DUEWHEEL_MESSAGE_CHECK_OF"', "--drain")
         self.assertEqual(self.lease_one("q")["body"], "order 7")
 
+    def test_wait_prints_the_result_and_exits_by_how_the_message_ended(self):
+        number = self.put("q", "x")
+        lease = self.lease_one("q")["lease"]
+        self.assertEqual(self.run_program("ack", lease, "--result", "{")[0], USAGE)
+        self.output("ack", lease, "--result", '{"a": 1.0}')
+        self.assertEqual(self.run_program("wait", number)[:2], (DONE, '{"a": 1.0}\n'))
+        dead = self.put("q", "x", "--retry-attempts", "1")
+        self.output("fail", self.lease_one("q")["lease"], "--reason", "no route")
+        self.assertEqual(self.run_program("wait", dead)[:2], (4, "dead: no route\n"))
+        later = self.put("q", "x", "--delay", "1h")
+        self.assertEqual(self.run_program("wait", later, "--timeout", "1ms")[:2], (7, "scheduled\n"))
+        self.output("cancel", later)
+        self.assertEqual(self.run_program("wait", later)[:2], (5, "cancelled\n"))
+        self.assertEqual(self.run_program("wait", later, "--timeout", "soon")[0], USAGE)
+
     def test_lease_prints_messages_with_their_tokens(self):
         self.assertEqual(self.output("lease", "q"), "no message is due\n")
         first = self.put("q", "one\nmessage  9", "--header", "k=v")
@@ -788,6 +803,20 @@ class Worker(CommandLine):
         self.assertEqual(self.answer("get", good)["state"], "done")
         self.assertEqual({key: self.answer("get", bad).get(key) for key in ("state", "reason")},
                          {"state": "retrying", "reason": "first\nno route"})
+
+    def test_the_output_of_a_command_is_the_result_of_its_message_if_that_is_wanted(self):
+        outputs = {"echo '{\"sum\": 21.0}'": '{"sum": 21.0}', "printf 'two\\nlines\\n'": '"two\\nlines"', "true": None}
+        for command, result in outputs.items():
+            number = self.put("q", "x")
+            self.assertEqual(self.work(command, "--drain", "--result")[0], "")
+            answer = self.answer("get", number)
+            self.assertEqual((answer["state"], answer.get("result")), ("done", json.loads(result) if result else None))
+            self.assertEqual(self.output("wait", number), (result or "done") + "\n")
+        number = self.put("q", "x", "--retry-first", "1h")
+        self.work("seq 1 100000", "--drain", "--result")
+        answer = self.answer("get", number)
+        self.assertEqual(answer["state"], "retrying")
+        self.assertIn("larger than 64 KiB", answer["reason"])
 
     # Only the last line came: "ValueError: not a number", and nothing said where.
     def test_the_reason_ends_with_the_end_of_a_long_trace(self):

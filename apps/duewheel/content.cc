@@ -12,6 +12,7 @@
 
 #include "base/error_codes.h"
 #include "http_api/fields/json_text.h"
+#include "plain_text.h"
 #include "shared/utf8.h"
 
 namespace duewheel {
@@ -73,6 +74,13 @@ Result<std::string> read_body_argument(const std::string& argument) {
                 ". A body that begins with @ is the name of a file; to send such a text, use standard input (`-`)."};
     }
     return read_all(file.get(), path);
+}
+
+std::string with_member(const boost::json::object& object, std::string_view name, std::string_view json) {
+    std::string text = plain_json(object);
+    text.pop_back();
+    if (!object.empty()) text += ',';
+    return text.append("\"").append(name).append("\":").append(json).append("}");
 }
 
 Status put_headers_into(const std::vector<std::string>& headers, boost::json::object& request) {

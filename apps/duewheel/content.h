@@ -23,6 +23,9 @@ inline constexpr std::size_t kBodyBytesMax = std::size_t{64} << 20;
 // body_too_large.
 Result<std::string> read_body_argument(const std::string& argument);
 
+// The object as text, with one more member, whose value is JSON and stays as it is written.
+std::string with_member(const boost::json::object& object, std::string_view name, std::string_view json);
+
 // Adds the member `headers` of "name=value" if there are any. Codes: bad_header, duplicate_member.
 Status put_headers_into(const std::vector<std::string>& headers, boost::json::object& request);
 

@@ -74,12 +74,13 @@ namespace {
 
 constexpr std::size_t kAnswerDepthMax = 64;  // a message's content in it may have 31 levels
 
-// A parsed tree does not preserve the form of numbers, so JSON content of a message is kept as its text.
+// A parsed tree does not preserve the form of numbers, so the JSON content and the result of a message are kept as
+// text.
 void keep_content(json::object& object, std::string_view text) {
     for (const auto& [name, value] : member_texts(text)) {
         json::value* const found = object.if_contains({name.data(), name.size()});
         if (found == nullptr) continue;
-        if (name == "json") *found = json::string(value.data(), value.size());
+        if (name == "json" || name == "result") *found = json::string(value.data(), value.size());
         if (name == "settings" && found->is_object()) keep_content(found->get_object(), value);
         if (name != "messages" || !found->is_array()) continue;
         const std::vector<std::string_view> messages = element_texts(value);
@@ -94,8 +95,12 @@ void keep_content(json::object& object, std::string_view text) {
 
 ServerAnswer Session::ask(std::string_view method, const std::string& path, const json::object& body,
                           std::chrono::milliseconds patience) {
-    const std::string sent = body.empty() ? std::string() : plain_json(body);
-    return with_members(send(method, path, "application/json", sent, patience));
+    return ask_with_text(method, path, body.empty() ? std::string() : plain_json(body), patience);
+}
+
+ServerAnswer Session::ask_with_text(std::string_view method, const std::string& path, std::string_view body,
+                                    std::chrono::milliseconds patience) {
+    return with_members(send(method, path, "application/json", body, patience));
 }
 
 ServerAnswer Session::get(const std::string& path) {

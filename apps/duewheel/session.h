@@ -2,7 +2,7 @@
 // refusals.
 //
 // The rules for scripts: standard output has only the response (the server's JSON with --json, otherwise text for
-// people); errors go to standard error; the exit code is one of the four below.
+// people); errors go to standard error; the exit code is one of the four below, and of `wait` also another one.
 #pragma once
 
 #include <chrono>
@@ -33,7 +33,7 @@ enum ExitCode : int {
 // a refusal that has an outcome is printed by the verb.
 struct ServerAnswer {
     int exit_code = kExitDone;
-    boost::json::object members;  // the content `json` of a message is a string here: the JSON as it was put
+    boost::json::object members;  // `json` and `result` of a message are strings here: the JSON as it was sent
     std::string text;             // as sent by the server
     int status = 0;               // of HTTP, also of a refusal; 0: no response
 
@@ -64,6 +64,10 @@ class Session {
     // Sends one request with a JSON body; an empty object sends none. `patience`: how long the server may take.
     ServerAnswer ask(std::string_view method, const std::string& path, const boost::json::object& body = {},
                      std::chrono::milliseconds patience = std::chrono::seconds(30));
+
+    // The same with this text as the body, for JSON that is sent as it was written; empty: none.
+    ServerAnswer ask_with_text(std::string_view method, const std::string& path, std::string_view body,
+                               std::chrono::milliseconds patience = std::chrono::seconds(30));
 
     // Like ask() with GET; if there is none of this name (404), nothing is printed.
     ServerAnswer get(const std::string& path);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/error_codes.h"
+#include "message/work_state.h"
 #include "work.h"
 
 extern char** environ;
@@ -75,16 +76,18 @@ struct Pipe {
 
 }  // namespace
 
-Result<Child> Child::start(const std::string& command, const std::vector<std::string>& variables) {
+Result<Child> Child::start(const std::string& command, const std::vector<std::string>& variables, bool keeps_output) {
     Pipe input;
     Pipe errors;
-    if (!input.open() || !errors.open()) return cannot_run("no pipe");
+    Pipe output;
+    if (!input.open() || !errors.open() || (keeps_output && !output.open())) return cannot_run("no pipe");
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
     posix_spawn_file_actions_init(&files);
     posix_spawnattr_init(&attributes);
     posix_spawn_file_actions_adddup2(&files, input.read, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&files, errors.write, STDERR_FILENO);
+    if (keeps_output) posix_spawn_file_actions_adddup2(&files, output.write, STDOUT_FILENO);
     sigset_t usual;
     sigset_t none;
     ::sigemptyset(&none);
@@ -109,7 +112,9 @@ Result<Child> Child::start(const std::string& command, const std::vector<std::st
     }
     ::fcntl(input.write, F_SETFL, O_NONBLOCK);
     ::fcntl(errors.read, F_SETFL, O_NONBLOCK);
-    return Child(process, std::exchange(input.write, -1), std::exchange(errors.read, -1));
+    if (keeps_output) ::fcntl(output.read, F_SETFL, O_NONBLOCK);
+    return Child(process, std::exchange(input.write, -1), std::exchange(errors.read, -1),
+                 std::exchange(output.read, -1));
 }
 
 Child::Child(Child&& other) noexcept
@@ -117,12 +122,15 @@ Child::Child(Child&& other) noexcept
       process_(std::exchange(other.process_, -1)),
       input_(std::exchange(other.input_, -1)),
       errors_(std::exchange(other.errors_, -1)),
+      output_(std::exchange(other.output_, -1)),
       status_(other.status_),
-      said_(std::move(other.said_)) {}
+      said_(std::move(other.said_)),
+      kept_(std::move(other.kept_)) {}
 
 Child::~Child() {
     close_end(input_);
     close_end(errors_);
+    close_end(output_);
     if (process_ > 0) {
         ::kill(-process_, SIGKILL);
         ::waitpid(process_, nullptr, 0);
@@ -134,15 +142,19 @@ ChildEnd Child::wait(std::string_view input, const std::function<int()>& each_wh
     if (input.empty()) close_end(input_);
     while (!has_ended(sent)) {
         if (const int signal = each_while(); signal != sent) ::kill(-group_, sent = signal);
-        std::array<pollfd, 2> ends = {pollfd{input_, POLLOUT, 0}, pollfd{errors_, POLLIN, 0}};
+        std::array<pollfd, 3> ends = {pollfd{input_, POLLOUT, 0}, pollfd{errors_, POLLIN, 0},
+                                      pollfd{output_, POLLIN, 0}};
         // With both closed the process will end soon: check more often.
-        ::poll(ends.data(), ends.size(), errors_ < 0 && sent == 0 ? 1 : kPollMs);
+        ::poll(ends.data(), ends.size(), errors_ < 0 && output_ < 0 && sent == 0 ? 1 : kPollMs);
         if (ends[0].revents != 0) feed(input);
         if (ends[1].revents != 0) listen();
+        if (ends[2].revents != 0) keep_output();
     }
     listen();
+    keep_output();
     close_end(input_);
     close_end(errors_);
+    close_end(output_);
     return end();
 }
 
@@ -172,6 +184,17 @@ void Child::listen() {
     }
 }
 
+// Reads all of it, so that the command can write, and keeps one byte more than a result may have.
+void Child::keep_output() {
+    std::array<char, 4096> bytes;
+    while (output_ >= 0) {
+        const ssize_t got = ::read(output_, bytes.data(), bytes.size());
+        if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        if (got <= 0) return close_end(output_);
+        kept_.append(bytes.data(), std::min(static_cast<std::size_t>(got), kResultBytesMax + 1 - kept_.size()));
+    }
+}
+
 bool Child::has_ended(int sent) {
     if (process_ > 0 && ::waitpid(process_, &status_, WNOHANG) == process_) process_ = -1;
     const bool others_may_run = sent == SIGTERM && ::kill(-group_, 0) == 0;
@@ -179,11 +202,11 @@ bool Child::has_ended(int sent) {
 }
 
 ChildEnd Child::end() const {
-    if (WIFEXITED(status_) && WEXITSTATUS(status_) == 0) return {true, {}};
+    if (WIFEXITED(status_) && WEXITSTATUS(status_) == 0) return {true, {}, kept_};
     const std::string_view reason = last_lines(said_.end().empty() ? said_.beginning() : said_.end());
-    if (!reason.empty()) return {false, std::string(reason)};
-    if (WIFEXITED(status_)) return {false, "exit status " + std::to_string(WEXITSTATUS(status_))};
-    return {false, "killed by signal " + std::to_string(WTERMSIG(status_))};
+    if (!reason.empty()) return {false, std::string(reason), {}};
+    if (WIFEXITED(status_)) return {false, "exit status " + std::to_string(WEXITSTATUS(status_)), {}};
+    return {false, "killed by signal " + std::to_string(WTERMSIG(status_)), {}};
 }
 
 }  // namespace duewheel

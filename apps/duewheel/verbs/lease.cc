@@ -20,6 +20,7 @@ struct LeaseArguments {
     std::optional<std::string> command;
     std::optional<std::uint32_t> jobs;
     bool drain = false;
+    bool result = false;
 };
 
 constexpr std::size_t kShownLettersMax = 2000;
@@ -87,6 +88,7 @@ int lease(Session& session, const LeaseArguments& arguments) {
         work_arguments.lease = word_of(request, "lease");
         work_arguments.jobs = arguments.jobs.value_or(1);
         work_arguments.drain = arguments.drain;
+        work_arguments.result = arguments.result;
         return work(session, work_arguments);
     }
     std::chrono::milliseconds patience = kPatience;
@@ -132,6 +134,11 @@ void add_lease(CLI::App& program, Session& session) {
         ->check(CLI::Range(1, 256))
         ->needs(command);
     verb.app->add_flag("--drain", options.drain, "Exit when no message is due")->needs(command);
+    verb.app
+        ->add_flag("--result", options.result,
+                   "The standard output of a command that exits with 0 is the result of its message: JSON as it is, "
+                   "otherwise a JSON string")
+        ->needs(command);
 }
 
 }  // namespace duewheel

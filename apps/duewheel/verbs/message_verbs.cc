@@ -1,5 +1,6 @@
-// The verbs on one message: duewheel commit, rollback, get, cancel, move, fire, hold, kick and discard; and those on
-// its lease: duewheel ack, fail, extend and release. Each is one request.
+// The verbs on one message: duewheel commit, rollback, get, wait, cancel, move, fire, hold, kick and discard; and those
+// on its lease: duewheel ack, fail, extend and release. Each is one request, except a wait that takes long.
+#include <algorithm>
 #include <cstdio>
 #include <optional>
 #include <span>
@@ -10,7 +11,10 @@
 
 #include "arguments.h"
 #include "base/error_codes.h"
+#include "calendar/duration.h"
+#include "content.h"
 #include "field_options.h"
+#include "http_api/fields/json_text.h"
 #include "http_api/fields/lease_rows.h"
 #include "local_time.h"
 #include "plain_text.h"
@@ -76,9 +80,14 @@ struct HoldArguments {
     std::string id;
     std::string lease;
 };
+struct WaitArguments {
+    MessageArguments message;
+    std::string timeout;  // empty: none
+};
 struct LeaseEndArguments {
     const char* call = nullptr;
     std::vector<std::string> leases;
+    std::optional<std::string> result;  // of an acknowledgement
     FieldOptions members;
 };
 
@@ -228,6 +237,56 @@ int get(Session& session, const MessageArguments& message) {
     return session.show(answer, [&] { print_message(answer.members); });
 }
 
+// How a message that was waited for ended, besides kExitDone for `done`.
+constexpr std::pair<std::string_view, int> kEndsOfWait[] = {{"dead", 4}, {"cancelled", 5}, {"expired", 6}};
+constexpr int kExitTimedOut = 7;
+
+int show_end(const Session& session, const ServerAnswer& answer, int exit_code) {
+    return session.show(
+        answer,
+        [&] {
+            const std::string_view state = answer.word("state");
+            const std::string result(answer.word("result"));
+            if (state == "done" && !result.empty()) {
+                std::printf("%s\n", printable_lines(result).c_str());
+                return;
+            }
+            const std::string reason = printable(answer.word("reason"));
+            std::printf("%s%s%s\n", printable(state).c_str(), reason.empty() ? "" : ": ", reason.c_str());
+        },
+        exit_code);
+}
+
+// Each request waits as long as the server allows, until the message has ended or the time is over.
+int wait(Session& session, const WaitArguments& arguments) {
+    constexpr std::int64_t kWaitMs = 30'000;
+    constexpr std::chrono::seconds kAnswerPatience{60};
+    const Result<std::string> path = arguments.message.path(session);
+    if (!path) return session.complain(path.error(), kExitUsage);
+    std::optional<std::int64_t> left_ms;
+    if (!arguments.timeout.empty()) {
+        const Result<std::int64_t> timeout = parse_duration(arguments.timeout);
+        if (!timeout) {
+            return session.complain({timeout.error().code, timeout.error().message, "--timeout"}, kExitUsage);
+        }
+        left_ms = *timeout;
+    }
+    for (;;) {
+        const std::int64_t wait_ms = std::min(left_ms.value_or(kWaitMs), kWaitMs);
+        std::string call = *path;
+        add_parameter(call, "wait", std::to_string(wait_ms) + "ms");
+        const ServerAnswer answer = session.ask("GET", call, {}, kAnswerPatience);
+        if (!answer) return answer.exit_code;
+        const std::string_view state = answer.word("state");
+        if (state == "done") return show_end(session, answer, kExitDone);
+        for (const auto& [end, exit_code] : kEndsOfWait) {
+            if (state == end) return show_end(session, answer, exit_code);
+        }
+        if (left_ms) *left_ms -= wait_ms;
+        if (left_ms && *left_ms <= 0) return show_end(session, answer, kExitTimedOut);
+    }
+}
+
 int cancel(Session& session, const CancelArguments& arguments) {
     Result<std::string> path = arguments.message.path(session);
     if (!path) return session.complain(path.error(), kExitUsage);
@@ -261,13 +320,25 @@ int end_leases(Session& session, const LeaseEndArguments& arguments) {
     json::object members;
     arguments.members.put_into(members);
     const std::vector<std::string>& leases = arguments.leases;
+    if (leases.size() > 1) {
+        json::array& all = members["leases"].emplace_array();
+        for (const std::string& lease : leases) all.emplace_back(json_text(lease));
+    }
+    std::string body = members.empty() ? std::string() : plain_json(members);
+    if (arguments.result) {
+        const Result<std::string> result = read_body_argument(*arguments.result);
+        if (!result) return session.complain(result.error(), kExitUsage);
+        if (!is_json_text(*result)) {
+            return session.complain(
+                {"bad_json"_code, "The result is not valid JSON, or is nested too deeply.", "--result"}, kExitUsage);
+        }
+        body = with_member(members, "result", *result);
+    }
     if (leases.size() == 1) {
         return show_lease_end(session,
-                              session.ask("POST", session.lease_path(leases.front(), arguments.call), members));
+                              session.ask_with_text("POST", session.lease_path(leases.front(), arguments.call), body));
     }
-    json::array& all = members["leases"].emplace_array();
-    for (const std::string& lease : leases) all.emplace_back(json_text(lease));
-    const ServerAnswer answer = session.ask("POST", "/v1/leases" + std::string(arguments.call), members);
+    const ServerAnswer answer = session.ask_with_text("POST", "/v1/leases" + std::string(arguments.call), body);
     return answer ? show_results(session, answer, leases.size()) : answer.exit_code;
 }
 
@@ -297,7 +368,13 @@ void add_lease_end(CLI::App& program, Session& session, const char* name, const 
         ->add_option("LEASE", verb.options->leases,
                      "The leases, as printed by `lease`; several are sent in one request")
         ->required();
-    verb.options->members.add_to(*verb.app, members);
+    verb.options->members.add_to(*verb.app, members, {}, {"result"});
+    const bool is_ack = std::string_view(call) == ":ack";
+    if (!is_ack) return;
+    verb.app
+        ->add_option("--result", verb.options->result,
+                     "The result of the work: JSON, @FILE for that of a file, or - for that of standard input")
+        ->type_name("JSON");
 }
 
 }  // namespace
@@ -312,6 +389,19 @@ void add_message_verbs(CLI::App& program, Session& session) {
     Verb<MessageArguments> getting(program, session, "get", "Show a message", (put + "duewheel get \"$ID\"").c_str(),
                                    get);
     getting.options->add_to(*getting.app);
+    Verb<WaitArguments> waiting(
+        program, session, "wait",
+        "Wait for the end of a message, and print its result; exits 0 if it is done, 4 if dead, 5 if cancelled, 6 if "
+        "expired, 7 if the time is over",
+        ("ID=$(duewheel put sums '17 + 4' --json | sed -E 's/.*\"id\":\"([0-9]+)\".*/\\1/')\n  " +
+         lease_example("sums") +
+         "duewheel ack \"$LEASE\" --result '{\"sum\": 21}'\n"
+         "  duewheel wait \"$ID\" --timeout 5m")
+            .c_str(),
+        wait);
+    waiting.options->message.add_to(*waiting.app);
+    waiting.app->add_option("--timeout", waiting.options->timeout, "How long to wait; default: until it has ended")
+        ->type_name("DURATION");
     Verb<CancelArguments> cancelling(program, session, "cancel", "Cancel a message; exits 1 if it is too late",
                                      (put + "duewheel cancel \"$ID\"\n"
                                             "  duewheel put mail 'Hello' --delay 1h --key 'order 7'\n"

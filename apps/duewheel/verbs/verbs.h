@@ -10,9 +10,10 @@ namespace duewheel {
 
 class Session;
 
-void add_put_verbs(CLI::App& program, Session& session);      // put prepare
-void add_message_verbs(CLI::App& program, Session& session);  // commit rollback get cancel move fire hold kick discard
-void add_list_verbs(CLI::App& program, Session& session);     // list history forecast
+void add_put_verbs(CLI::App& program, Session& session);  // put prepare
+// commit rollback get wait cancel move fire hold kick discard
+void add_message_verbs(CLI::App& program, Session& session);
+void add_list_verbs(CLI::App& program, Session& session);  // list history forecast
 void add_lease(CLI::App& program, Session& session);
 void add_lease_verbs(CLI::App& program, Session& session);  // ack fail extend release
 void add_queue(CLI::App& program, Session& session);

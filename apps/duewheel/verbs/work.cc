@@ -16,7 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "arguments.h"
 #include "base/error_codes.h"
+#include "content.h"
+#include "http_api/fields/json_text.h"
+#include "message/work_state.h"
 #include "plain_text.h"
 #include "shared/system_clock.h"
 
@@ -177,7 +181,7 @@ class Job {
             return end(lease, ":release", {}, progress_.released);
         }
         busy_ = true;
-        Result<Child> child = Child::start(arguments_.command, variables_of(message));
+        Result<Child> child = Child::start(arguments_.command, variables_of(message), arguments_.result);
         if (!child) {
             progress_.exit_code = session_.complain(child.error(), kExitRefused);
             end(lease, ":release", {}, progress_.released);
@@ -212,22 +216,39 @@ class Job {
             return progress_.signals > 2 || monotonic_now() >= *kill_at ? SIGKILL : SIGTERM;
         });
         if (ended.done) {
-            end(lease, ":ack", {}, progress_.done);
+            acknowledge(lease, ended.output);
         } else if (progress_.signals > 1 || cancel_requested) {
             end(lease, ":release", {}, progress_.released);
         } else {
             // The server shortens a long reason; bytes that are not text are escaped here.
-            end(lease, ":fail", {{"reason", printable_lines(ended.reason)}}, progress_.failed);
+            fail(lease, printable_lines(ended.reason));
         }
+    }
+
+    // With the output as the result, if that is wanted. A producer that waits for a result must not get none because it
+    // is too large, so the message fails then.
+    void acknowledge(const std::string& lease, const std::string& output) {
+        const std::string_view text = std::string_view(output).substr(0, output.find_last_not_of(" \t\r\n") + 1);
+        if (text.empty()) return end(lease, ":ack", {}, progress_.done);
+        const std::string result =
+            is_json_text(text) ? std::string(text) : plain_json(json_text(printable_lines(text)));
+        if (result.size() > kResultBytesMax) {
+            return fail(lease, "the standard output of the command is its result, and is larger than 64 KiB");
+        }
+        end(lease, ":ack", with_member({}, "result", result), progress_.done);
+    }
+    void fail(const std::string& lease, const std::string& reason) {
+        end(lease, ":fail", plain_json(boost::json::object{{"reason", reason}}), progress_.failed);
     }
 
     // Retries until the outcome is recorded, because otherwise another worker does the work again. Increments `count`
     // if the lease was ended in this way.
-    void end(const std::string& lease, std::string_view how, const boost::json::object& members,
+    void end(const std::string& lease, std::string_view how, const std::string& body,
              std::atomic<std::uint64_t>& count) {
         milliseconds pause = kPauseFirst;
         for (int tries = 0; tries < kEndTries; ++tries) {
-            const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, how), members, kPatience);
+            const ServerAnswer answer =
+                session_.ask_with_text("POST", Session::lease_path(lease, how), body, kPatience);
             if (answer) return void(++count);
             if (answer.word("outcome") == "expired") {
                 // After an attempt without a response it is unknown whether that attempt ended the lease.

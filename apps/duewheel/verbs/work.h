@@ -24,6 +24,7 @@ struct WorkArguments {
     std::string lease;       // empty: that of the queue; extended while the command runs
     std::uint32_t jobs = 1;  // messages at the same time
     bool drain = false;      // end when no message is due
+    bool result = false;     // the standard output of the command is the result of its message
 };
 
 // Works until SIGINT or SIGTERM, then waits for running commands. A second signal sends them SIGTERM, and a third one,
@@ -34,6 +35,7 @@ int work(const Session& session, const WorkArguments& arguments);
 struct ChildEnd {
     bool done = false;   // it exited with status 0
     std::string reason;  // else: the last lines of its standard error, or how it ended
+    std::string output;  // its standard output, if it is kept; one that is too large for a result is cut
 };
 
 // The command for one message: passes the body on its standard input and the other members in its environment, forwards
@@ -42,8 +44,10 @@ struct ChildEnd {
 class Child {
   public:
     // Runs `command` with /bin/sh and these variables in addition to the caller's environment, but without the
-    // token of DUEWHEEL_TOKEN: a command need not be trusted with it. Code `cannot_run`.
-    static Result<Child> start(const std::string& command, const std::vector<std::string>& variables);
+    // token of DUEWHEEL_TOKEN: a command need not be trusted with it. `keeps_output`: its standard output is kept, and
+    // not forwarded. Code `cannot_run`.
+    static Result<Child> start(const std::string& command, const std::vector<std::string>& variables,
+                               bool keeps_output = false);
 
     Child(Child&& other) noexcept;
     Child& operator=(Child&&) = delete;
@@ -55,10 +59,12 @@ class Child {
     ChildEnd wait(std::string_view input, const std::function<int()>& each_while);
 
   private:
-    Child(pid_t process, int input, int errors) : group_(process), process_(process), input_(input), errors_(errors) {}
+    Child(pid_t process, int input, int errors, int output)
+        : group_(process), process_(process), input_(input), errors_(errors), output_(output) {}
 
     void feed(std::string_view& input);
     void listen();
+    void keep_output();
     bool has_ended(int sent);
     ChildEnd end() const;
 
@@ -66,8 +72,10 @@ class Child {
     pid_t process_ = -1;  // -1: it has ended
     int input_ = -1;
     int errors_ = -1;
+    int output_ = -1;  // -1: not kept, or at its end
     int status_ = 0;
     TextEnds said_{2 * kReasonBytesMax};  // on standard error
+    std::string kept_;                    // of standard output
 };
 
 }  // namespace duewheel
