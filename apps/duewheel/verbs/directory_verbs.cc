@@ -86,11 +86,11 @@ Status accept_end(const std::string& directory) {
     if (Status drawn = secure_random_bytes(salt); !drawn) return drawn;
     const Result<bool> accepted = accept_lost_end(posix_file_system(), directory, wall_now_ms(), salt);
     if (!accepted) return accepted.error();
-    std::fprintf(stderr, *accepted
-                             ? "duewheel: the log continues without its lost end, like a restored backup: what the "
-                               "lost records changed comes again as it was before, earlier leases are void, and "
-                               "messages that were due before now are marked `maybe_delivered`.\n"
-                             : "duewheel: the end of the log is not missing; nothing was changed.\n");
+    std::fprintf(stderr,
+                 *accepted ? "duewheel: the log continues without its lost end, like a restored backup: what the "
+                             "lost records changed comes again as it was before, leases of lost records are void, and "
+                             "messages that were due before now are marked `maybe_delivered`.\n"
+                           : "duewheel: the end of the log is not missing; nothing was changed.\n");
     return {};
 }
 
@@ -190,8 +190,9 @@ int restore(Session& session, const CopyArguments& arguments) {
     std::fprintf(
         stderr,
         "duewheel: the restored data ends at %s: later puts, changes and acks are lost. Messages that were delivered "
-        "after that are delivered again; those due before this restore are marked `maybe_delivered`. Earlier leases "
-        "are void. Do not run the original server beside it. To inspect the data without posting to webhooks, start "
+        "after that are delivered again; those due before this restore are marked `maybe_delivered`. Leases "
+        "that the backup holds continue, later ones are void. Do not run the original server beside it. To inspect the "
+        "data without posting to webhooks, start "
         "the "
         "server with --webhooks-post=false.\n",
         format_instant(report->mark.server_time_ms).c_str());
@@ -229,8 +230,8 @@ void add_backup(CLI::App& program, Session& session) {
 
 void add_restore(CLI::App& program, Session& session) {
     Verb<CopyArguments> verb(program, session, "restore",
-                             "Create a data directory from a backup; its leases are void, and messages delivered after "
-                             "the backup are delivered again",
+                             "Create a data directory from a backup; later leases are void, and messages delivered "
+                             "after the backup are delivered again",
                              "duewheel backup ./duewheel-data ./tuesday\n  duewheel restore ./tuesday ./restored-data",
                              restore);
     take_directories(verb, "BACKUP", "A backup created by `duewheel backup`", "DIR");

@@ -5,9 +5,9 @@
 // verified before it gets its mark. Like the data directory it contains the key of lease tokens, and no
 // other secret.
 //
-// A restored directory is separate from the original, which may have continued since the backup: its leases are void,
-// ids start far above those that the original may have assigned, and messages that were due before the restore are
-// delivered as `maybe_delivered`.
+// A restored directory is separate from the original, which may have continued since the backup: its later leases are
+// void, ids start far above those that the original may have assigned, and messages that were due before the restore
+// are delivered as `maybe_delivered`.
 #pragma once
 
 #include <array>
