@@ -1,4 +1,4 @@
-// What the workers of a message have told the server about their work: who has it and until when, how far it is, what
+// What the workers of a message have told the server about their work: which of them has it, until when, how far it is, what
 // the next attempt starts with, and its result. Most messages have none of it.
 #pragma once
 
@@ -35,7 +35,7 @@ struct WorkState {
     std::string past_attempts;      // the last ones, encoded (records/past_attempts.h)
     std::string result;             // JSON, of an acknowledged message
 
-    // The most that it takes in a record.
+    // Its maximum size in a record.
     std::size_t bytes_max() const {
         constexpr std::size_t kNumbers = 64;
         return kNumbers + lease.worker.size() + progress.size() + checkpoint.size() + past_attempts.size() +

@@ -147,7 +147,7 @@ class RecentTier {
     DueMs first_put_ms(const Entry& entry) const;
     // What its workers have said; the default one if nothing.
     const WorkState& work(const Entry& entry) const;
-    // The most that this takes in a record; 0 if it is nothing.
+    // Its maximum size in a record; 0 if it is nothing.
     std::size_t work_bytes_max(const Entry& entry) const;
     // Why it is a dead letter, or why its last attempt failed, until the next one begins; empty without a reason.
     std::string_view reason(const Entry& entry) const;
