@@ -150,6 +150,7 @@ export interface components {
             ended?: components["schemas"]["InstantText"];
             ended_ms?: components["schemas"]["InstantMs"];
             reason?: string;
+            result?: unknown;
             body?: string;
             body_base64?: string;
             json?: unknown;
@@ -312,6 +313,9 @@ export interface components {
             attempt: number;
             maybe_delivered: boolean;
         };
+        Ack: {
+            result?: unknown;
+        };
         Fail: {
             reason?: string;
             retry_in?: components["schemas"]["Duration"];
@@ -355,6 +359,7 @@ export interface components {
         Leases: string[];
         AckMany: {
             leases: components["schemas"]["Leases"];
+            result?: unknown;
         };
         FailMany: {
             leases: components["schemas"]["Leases"];
@@ -1146,6 +1151,7 @@ export type RollbackResponse = components['schemas']['RollbackResponse'];
 export type Lease = components['schemas']['Lease'];
 export type LeaseResponse = components['schemas']['LeaseResponse'];
 export type Delivery = components['schemas']['Delivery'];
+export type Ack = components['schemas']['Ack'];
 export type Fail = components['schemas']['Fail'];
 export type Extend = components['schemas']['Extend'];
 export type Release = components['schemas']['Release'];
