@@ -31,7 +31,7 @@ struct Lamp {
 inline constexpr std::string_view kColours[] = {"red", "blue"};
 inline constexpr Field kRows[] = {
     flag<&Lamp::lit>(2, "lit", "Whether it is on"),
-    duration<&Lamp::fade_ms>(4, "fade", "How long it takes to go on"),
+    duration<&Lamp::fade_ms>(4, "fade", "How long it takes to go on", {.min = 50, .max = 60'000}),
     count<&Lamp::watts>(3, "power.watts", "What it draws", {.max = 100, .when_absent = "no power"}),
     count<&Lamp::socket>(5, "power.socket", "Where it is plugged in", {.min = 0}),
     text<&Lamp::room>(6, "room", "Where it stands"),

@@ -123,10 +123,18 @@ json::object schema_of(const Field& row) {
 }
 
 // The two members of a duration or an instant, of which responses show what is for people and what is for programs.
+// Only a number can have a range.
 std::pair<json::object, json::object> schemas_of_time(const Field& row) {
-    if (row.kind == FieldKind::duration) return {with_more(row, reference("Duration")), reference("DurationMs")};
-    if (row.is_answer) return {with_more(row, reference("InstantText")), reference("InstantMs")};
-    return {with_more(row, reference("Instant")), reference("InstantNumber")};
+    const bool is_duration = row.kind == FieldKind::duration;
+    if (row.is_answer && !is_duration) return {with_more(row, reference("InstantText")), reference("InstantMs")};
+    json::object text = reference(is_duration ? "Duration" : "Instant");
+    json::object number = reference(is_duration ? "DurationMs" : "InstantNumber");
+    if (is_duration) add_range(row, number, "minimum", "maximum");
+    if (!row.sentence.empty()) {
+        text["description"] = std::string(row.sentence) + ".";
+        number["description"] = "Milliseconds. " + std::string(row.sentence) + ".";
+    }
+    return {with_more(row, std::move(text)), std::move(number)};
 }
 
 // A schema of an object; the rows of `rows` are its members.

@@ -87,6 +87,11 @@ TEST(FieldSchema, has_each_member_with_its_kind_and_range) {
     EXPECT_EQ(
         members.at("power").at("properties").at("watts"),
         boost::json::parse(R"({"type": "integer", "minimum": 1, "maximum": 100, "description": "What it draws."})"));
+    EXPECT_EQ(members.at("fade"), boost::json::parse(R"({"$ref": "#/components/schemas/Duration",
+                                                         "description": "How long it takes to go on."})"));
+    EXPECT_EQ(members.at("fade_ms"),
+              boost::json::parse(R"({"$ref": "#/components/schemas/DurationMs", "minimum": 50, "maximum": 60000,
+                                     "description": "Milliseconds. How long it takes to go on."})"));
     EXPECT_EQ(members.at("colour").at("enum"), boost::json::parse(R"(["red", "blue"])"));
 }
 
