@@ -1,5 +1,5 @@
-// What the workers of a message have told the server about their work: which of them has it, until when, how far it is, what
-// the next attempt starts with, and its result. Most messages have none of it.
+// What the workers of a message have told the server about their work: which of them has it, until when, how far it is,
+// what the next attempt starts with, and its result. Most messages have none of it.
 #pragma once
 
 #include <cstddef>
