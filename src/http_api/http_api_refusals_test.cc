@@ -80,7 +80,7 @@ TEST(HttpApi, refuses_unknown_and_duplicate_members) {
         {put(R"({"":""})"), 400, "unknown_member", ""},
         {{"POST", kTake, R"({"wiat":"1s"})"}, 400, "unknown_member", "wiat", "`wait`"},
         {{"PATCH", "/v1/messages/1", R"({"dew":1})"}, 400, "unknown_member", "dew", "`due`"},
-        {{"PATCH", "/v1/messages/1", R"({"delay_ms":1,"priority":1})"}, 400, "unknown_member", "priority"},
+        {{"PATCH", "/v1/messages/1", R"({"delay_ms":1,"order_key":"a"})"}, 400, "unknown_member", "order_key"},
         {{"POST", "/v1/messages/1:fire", R"({"x":1})"}, 400, "unknown_member", "x", "no members"},
         {{"POST", "/v1/leases/" + kLease + ":ack", R"({"x":1})"}, 400, "unknown_member", "x"},
         {{"POST", "/v1/leases/" + kLease + ":fail", R"({"delay_ms":1})"}, 400, "unknown_member", "delay_ms"},
