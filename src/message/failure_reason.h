@@ -9,7 +9,7 @@
 
 namespace duewheel {
 
-inline constexpr std::size_t kReasonBytesMax = 1024;
+inline constexpr std::size_t kReasonBytesMax = 4096;
 
 // A longer reason is shortened, not refused: a failure must be recorded, regardless of the length of its reason.
 inline std::string stored_reason(std::string_view utf8) {

@@ -10,6 +10,7 @@
 
 #include "base/error_codes.h"
 #include "message/records/fields.h"
+#include "message/records/past_attempts.h"
 #include "message/records/subject.h"
 #include "message/watchdog_state.h"
 
@@ -83,7 +84,8 @@ void work_field(FieldsReader& from, MessageState& into) {
     WorkState work;
     work_fields(within, work);
     into.work.set(std::move(work));
-    if (within.damaged() || !within.end("") || !into.work.is_set()) from.refuse();
+    const bool is_sound = !within.damaged() && within.end("") && into.work.is_set();
+    if (!is_sound || !decode_past_attempts(into.work->past_attempts)) from.refuse();
 }
 
 template <class Visitor>

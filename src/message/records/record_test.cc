@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error_codes.h"
+#include "message/records/past_attempts.h"
 
 namespace duewheel::record_test {
 namespace {
@@ -59,7 +60,8 @@ MessageState random_state(Draw& draw, bool has_ended) {
                         draw.chance(),
                         std::string(draw.text()),
                         std::string(draw.text()),
-                        std::string(draw.text()),
+                        encode_past_attempts({{draw.small(), draw.instant(), draw.instant(), AttemptOutcome::held,
+                                               std::string(draw.text()).substr(0, 16), std::string(draw.text())}}),
                         std::string(draw.text())});
     }
     return state;
