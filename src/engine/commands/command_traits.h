@@ -9,6 +9,7 @@
 #include <string>
 
 #include "engine/commands/command.h"
+#include "message/records/past_attempts.h"
 #include "message/records/subject.h"
 
 namespace duewheel {
@@ -132,7 +133,16 @@ struct CommandTraits<AckCommand> : DefaultTraits {
 };
 template <>
 struct CommandTraits<FailCommand> : DefaultTraits {
-    static std::size_t record_bytes_max(const FailCommand& fail) { return kRecordOverheadMax + fail.reason.size(); }
+    static std::size_t record_bytes_max(const FailCommand& fail) {
+        return kRecordOverheadMax + fail.reason.size() + std::min(fail.reason.size(), kAttemptReasonBytesMax);
+    }
+};
+template <>
+struct CommandTraits<ExtendCommand> : DefaultTraits {
+    static std::size_t record_bytes_max(const ExtendCommand& extend) {
+        return kRecordOverheadMax + (extend.progress ? extend.progress->size() : 0) +
+               (extend.checkpoint ? extend.checkpoint->size() : 0);
+    }
 };
 
 // ---- settings and tokens

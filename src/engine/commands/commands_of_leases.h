@@ -25,7 +25,8 @@ struct LeaseToken {
     bool operator==(const LeaseToken&) const = default;
 };
 
-// Leases up to `max` due messages; if none is due, waits for the first one for up to `wait_ms`.
+// Leases up to `max` due messages; if fewer than `min` are due, waits for them for up to `wait_ms`, and then leases
+// what there is.
 struct LeaseCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
@@ -36,6 +37,8 @@ struct LeaseCommand {
         false;  // of the server's own consumers: waits until it is withdrawn, without the limits of other consumers
     DueMs ready_ms = 0;  // since when the consumer is ready, if not since the call: the server kept it from calling
     bool ends_with_server = false;  // the leases do not outlive the process, because their holder does not
+    std::uint32_t min = 1;          // up to `max`; more than 1 only with a wait
+    std::string worker{};           // the name of the consumer; empty: it gives none
 };
 
 // Leases one message, whatever it waits for (message_leases.h). Replies with the message, or with an error that says
@@ -54,6 +57,7 @@ struct Delivered : Content {
     DueMs due_ms = 0;  // nominal
     DueMs delivered_ms = 0;
     std::uint32_t attempt = 0;
+    std::string checkpoint;                // JSON, of an earlier attempt
     std::uint64_t occurrence = 0;          // of a recurring message; 0: of none
     MessageId parent = 0;                  // that recurring message; or of a check, the prepared message
     std::optional<TransactionRule> check;  // has this rule, and `occurrence` is the number of the check
@@ -84,12 +88,15 @@ struct FailCommand {
     std::string reason;
     std::optional<std::int64_t> retry_in_ms;
     std::int64_t backoff_min_ms = 0;  // if the rule has less
+    bool dead = false;                // it becomes a dead letter, whatever its rule says
 };
 
-// The lease never ends earlier than before.
+// The lease never ends earlier than before. What the worker says is durable when it is answered.
 struct ExtendCommand {
     LeaseToken lease;
-    std::optional<std::int64_t> lease_ms;  // from now; empty: that of the queue
+    std::optional<std::int64_t> lease_ms;     // from now; empty: that of the queue
+    std::optional<std::string> progress{};    // JSON; empty: as before; a null: none
+    std::optional<std::string> checkpoint{};  // likewise
 };
 
 struct ReleaseCommand {

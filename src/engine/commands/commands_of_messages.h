@@ -14,6 +14,7 @@
 #include "message/message.h"
 #include "message/records/content.h"
 #include "message/records/input_position.h"
+#include "message/records/past_attempts.h"
 #include "message/records/record.h"
 #include "message/repeat_rule.h"
 #include "message/retry_rule.h"
@@ -114,6 +115,9 @@ struct MessageAnswer : Content {
     MessageRow row;  // row.state.state is the live state, row.state.attempts the number of deliveries started
     DueMs put_ms = 0;
     DueMs lease_until_ms = 0;  // while leased
+    DueMs delivered_ms = 0;    // while leased: since when
+    std::string worker;        // while leased: the name of its holder, if it gave one
+    std::vector<PastAttempt> timeline;
     // A code: why the occurrence of a due recurring message, or the next check of a prepared message, cannot be
     // created. Empty: it can.
     ErrorCode blocked_by = ErrorCode::none;

@@ -27,6 +27,7 @@ struct ListCommand {
 struct ListedMessage {
     MessageRow row;            // like in MessageAnswer
     DueMs lease_until_ms = 0;  // while leased
+    std::string worker;        // while leased: the name of its holder, if it gave one
 };
 
 struct ListAnswer {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include <boost/unordered/unordered_flat_map.hpp>
@@ -15,6 +16,7 @@ namespace duewheel {
 struct LeaseTerms {
     std::int64_t lease_ms = 0;
     bool ends_with_server = false;  // its holder does not outlive the process
+    std::string worker{};           // the name of its holder; empty: it gave none
 };
 
 struct Lease {
@@ -28,6 +30,7 @@ struct Lease {
     bool is_promised = false;  // no consumer has it yet: the delivery is being read, or waits for a commit
     bool is_extended = false;  // and the record of its attempt does not say so yet
     bool is_in_grace = false;  // of an earlier run: it has ended, and lasts only so that its worker can return
+    Boxed<std::string> worker;
 };
 using Leases = boost::unordered_flat_map<MessageId, Lease>;
 

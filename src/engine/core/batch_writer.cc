@@ -3,9 +3,33 @@
 #include <algorithm>
 
 #include "engine/commands/command_traits.h"
+#include "message/records/past_attempts.h"
 #include "message/records/subject.h"
 
 namespace duewheel {
+namespace {
+
+// How the attempt ended whose lease a record with this cause ends.
+AttemptOutcome outcome_of(Cause cause) {
+    switch (cause) {
+        case Cause::acknowledged:
+            return AttemptOutcome::done;
+        case Cause::failed:
+            return AttemptOutcome::failed;
+        case Cause::released:
+            return AttemptOutcome::released;
+        case Cause::held:
+            return AttemptOutcome::held;
+        case Cause::expired:
+            return AttemptOutcome::expired;
+        case Cause::cancelled:
+            return AttemptOutcome::cancelled;
+        default:
+            return AttemptOutcome::lease_lost;
+    }
+}
+
+}  // namespace
 
 bool BatchWriter::has_room(std::size_t bytes) const {
     const std::size_t grown = batch().bytes() + bytes;
@@ -14,8 +38,16 @@ bool BatchWriter::has_room(std::size_t bytes) const {
     return uses_.segment_.fits(grown);
 }
 
+std::size_t BatchWriter::work_bytes_max(const Entry& entry) const {
+    const std::size_t recorded = entry.has_rare ? uses_.recent_.work_bytes_max(entry) : 0;
+    std::size_t worker = 0;
+    if (const auto held = uses_.leases_.find(entry.id); held != uses_.leases_.end())
+        worker = held->second.worker->size();
+    return recorded + worker == 0 ? 0 : recorded + worker + 2 * kPastAttemptBytesMax;
+}
+
 std::size_t BatchWriter::change_bytes_max(const Entry& entry) const {
-    return kRecordOverheadMax + (entry.has_rare ? uses_.recent_.work_bytes_max(entry) : 0);
+    return kRecordOverheadMax + work_bytes_max(entry);
 }
 
 std::size_t BatchWriter::change_bytes_max(MessageId id) const {
@@ -31,8 +63,45 @@ bool BatchWriter::refuse_for_space(const PendingCommand& pending, Adds what) con
 }
 
 void BatchWriter::add(EntryNumber number, Record&& record, ReplyToken token, Reply with) {
-    if (number != kNoEntry) uses_.recent_.entry(number).in_batch = true;
+    if (number != kNoEntry) {
+        Entry& entry = uses_.recent_.entry(number);
+        entry.in_batch = true;
+        if (auto* of_message = std::get_if<MessageRecord>(&record)) add_attempts(entry, *of_message);
+    }
     batch().add(std::move(record), number, token, std::move(with));
+}
+
+// An attempt that the log knows ends with a record of its end, or with the first record after its lease was lost. The
+// ack of a short attempt by a worker without a name, of which the log knows nothing, adds nothing: such are most.
+void BatchWriter::add_attempts(const Entry& entry, MessageRecord& record) const {
+    if (record.kind == RecordKind::relocate || record.cause == Cause::purged) return;
+    const auto held = uses_.leases_.find(entry.id);
+    const Lease* const lease = held == uses_.leases_.end() ? nullptr : &held->second;
+    const WorkState& before = uses_.recent_.work(entry);
+    const bool is_recorded = before.lease.began_ms != 0;
+    const bool is_silent = !is_recorded && !record.state.work.is_set();
+    if (is_silent && lease == nullptr) return;
+    if (is_silent && record.cause == Cause::acknowledged && !lease->worker.is_set()) return;
+    const bool lasts = lease != nullptr && record.kind == RecordKind::attempt;
+    record.state.work.edit([&](WorkState& work) {
+        if (is_recorded && (lease == nullptr || lease->attempt != entry.attempts)) {
+            append_past_attempt(work.past_attempts, {entry.attempts,
+                                                     before.lease.began_ms,
+                                                     std::max(before.lease.until_ms, before.lease.began_ms),
+                                                     AttemptOutcome::lease_lost,
+                                                     {},
+                                                     before.lease.worker});
+        }
+        if (lease != nullptr && !lasts) {
+            append_past_attempt(work.past_attempts,
+                                {lease->attempt, lease->began_ms, uses_.now_, outcome_of(record.cause),
+                                 std::string(record.reason), *lease->worker});
+        }
+        if (record.kind == RecordKind::end && record.state.state != State::dead) {
+            work.progress.clear();
+            work.checkpoint.clear();
+        }
+    });
 }
 
 void BatchWriter::add_conf(Subject subject, std::string_view name_space, std::string_view name, std::string_view value,

@@ -31,13 +31,16 @@ class BatchWriter {
     const Batch& batch() const { return uses_.batches_.batch(); }
     // Whether it may grow by `bytes`. A fresh segment takes a first commit of any size.
     bool has_room(std::size_t bytes) const;
+    // The most that a record of this message has of the work on it, if it adds nothing.
+    std::size_t work_bytes_max(const Entry& entry) const;
     // The maximum size of a record of this message that adds nothing.
     std::size_t change_bytes_max(const Entry& entry) const;
     // The same; of one without an entry, it has nothing to add to.
     std::size_t change_bytes_max(MessageId id) const;
     // True if there is no space for the record of the command: it was answered with the error.
     bool refuse_for_space(const PendingCommand& pending, Adds what) const;
-    // The entry, if there is one, is in the batch from now on.
+    // The entry, if there is one, is in the batch from now on. A record of its message also has its holder, or the
+    // attempt that it ends.
     void add(EntryNumber number, Record&& record, ReplyToken token, Reply with);
     // A record with the next version of the message; the caller sets the members that change.
     MessageRecord changed(const Entry& entry, RecordKind kind, Cause cause) const;
@@ -51,6 +54,7 @@ class BatchWriter {
 
   private:
     static Previous previous_of(MessageId id, const MessageState& state);
+    void add_attempts(const Entry& entry, MessageRecord& record) const;
 
     Own uses_;
 };

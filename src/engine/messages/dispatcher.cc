@@ -21,6 +21,15 @@ void Dispatcher::start(const LeaseCommand& command, ReplyToken token) {
         return reply(
             token, Error{"bad_max"_code, "`max` must be from 1 to " + std::to_string(options_.lease_batch_max), "max"});
     }
+    if (command.min == 0 || command.min > command.max) {
+        return reply(token, Error{"bad_min"_code,
+                                  "`min` must be from 1 to `max`, which is " + std::to_string(command.max), "min"});
+    }
+    if (command.min > 1 && command.wait_ms == 0) {
+        return reply(
+            token, Error{"bad_min"_code, "`min` needs `wait`: give how long to wait for these messages, such as \"1s\"",
+                         "min"});
+    }
     if (Status legal = check_wait_time(command.wait_ms); !legal) return reply(token, std::move(legal).error());
     QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue) {
@@ -43,12 +52,14 @@ void Dispatcher::start(const LeaseCommand& command, ReplyToken token) {
     }
     at.asked_ms = now_;
     const std::uint64_t waiter = next_waiter_++;
-    waiters_[waiter] = {.token = token,
-                        .queue = number,
-                        .max = command.max,
-                        .terms = {command.lease_ms.value_or(queues_.lease_time(at)), command.ends_with_server},
-                        .since_ms = command.ready_ms != 0 ? command.ready_ms : now_,
-                        .timer = {}};
+    waiters_[waiter] = {
+        .token = token,
+        .queue = number,
+        .max = command.max,
+        .min = run_.stopping ? 1 : command.min,
+        .terms = {command.lease_ms.value_or(queues_.lease_time(at)), command.ends_with_server, command.worker},
+        .since_ms = command.ready_ms != 0 ? command.ready_ms : now_,
+        .timer = {}};
     if (token != 0) waiter_of_reply_[token] = waiter;
     at.waiters.push_back(waiter);
     queues_.mark(number);
@@ -86,17 +97,29 @@ void Dispatcher::serve_queues() {
     queues_.mark_again(to_serve);
 }
 
-// Serves the consumer that has waited longest; returns how many messages it got, 0 when no consumer could be served.
+// Serves the consumer that has waited longest, of those whose minimum is there; returns how many messages it got, 0
+// when no consumer could be served. Nothing is reserved for the others, so a minimum holds no message back.
 std::size_t Dispatcher::serve_next(QueueNumber number) {
     Queue& at = queues_.at(number);
     if (at.paused) return 0;
-    while (!at.waiters.empty() && at.ready_count > 0) {
-        const auto waiting = waiters_.find(at.waiters.front());
+    for (auto next = at.waiters.begin(); next != at.waiters.end() && at.ready_count > 0;) {
+        const auto waiting = waiters_.find(*next);
         if (waiting == waiters_.end()) {  // its wait has ended
-            at.waiters.pop_front();
+            next = at.waiters.erase(next);
             continue;
         }
-        const std::vector<ReadyKey> taken = take_ready(number, waiting->second.max);
+        const std::size_t least = std::min(waiting->second.min, options_.ready_max);  // memory has no more
+        if (at.ready_count < least) {
+            ++next;
+            continue;
+        }
+        const auto [taken, is_full] = take_ready(number, waiting->second.max);
+        if (taken.size() < least && !is_full && !taken.empty()) {  // some cannot be leased now
+            put_back(number, taken);
+            queues_.mark(number);
+            ++next;
+            continue;
+        }
         if (taken.empty()) {  // all leases are in use: tried again in the next iteration
             queues_.mark(number);
             return 0;
@@ -106,7 +129,7 @@ std::size_t Dispatcher::serve_next(QueueNumber number) {
         waiter_of_reply_.erase(waiting->second.token);
         if (waiting->second.brief) --at.brief_waiters;
         waiters_.erase(waiting);
-        at.waiters.pop_front();
+        at.waiters.erase(next);
         return taken.size();
     }
     return 0;
@@ -129,21 +152,33 @@ const ReadyKey* Dispatcher::first_ready(QueueNumber number) {
 }
 
 // Takes up to `max` ready messages, as far as leases are left and the messages fit into one reply, in delivery order.
-std::vector<ReadyKey> Dispatcher::take_ready(QueueNumber number, std::uint32_t max) {
+Dispatcher::Taken Dispatcher::take_ready(QueueNumber number, std::uint32_t max) {
     Queue& at = queues_.at(number);
-    std::vector<ReadyKey> taken;
+    Taken result;
+    std::vector<ReadyKey>& taken = result.keys;
     std::size_t bytes = 0;
     while (taken.size() < max && queues_.may_lease(at, lifecycle_.leases().size() + taken.size())) {
         const ReadyKey* first = first_ready(number);
         if (first == nullptr) break;
-        bytes += recent_.entry(first->entry).record_bytes;
-        if (bytes > options_.lease_bytes_max && !taken.empty()) break;
+        const Entry& entry = recent_.entry(first->entry);
+        bytes += entry.record_bytes + recent_.work_bytes_max(entry);
+        if (bytes > options_.lease_bytes_max && !taken.empty()) {
+            result.is_full = true;
+            break;
+        }
         taken.push_back(*first);
         at.ready.pop_first();
         lifecycle_.take(taken.back().entry);
     }
     std::sort(taken.begin(), taken.end());  // a queue with a backlog has two streams
-    return taken;
+    return result;
+}
+
+void Dispatcher::put_back(QueueNumber number, const std::vector<ReadyKey>& keys) {
+    for (const ReadyKey& key : keys) {
+        lifecycle_.untake(key.entry);
+        queues_.at(number).ready.push(key);
+    }
 }
 
 // The key of the message stays in the list, and is outdated there.
@@ -183,6 +218,7 @@ void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, Rep
         message.maybe_delivered = entry.maybe_delivered || entry.from_past;
         delivery.latest_due_ms = std::max({delivery.latest_due_ms, entry.due_ms, lapse_to_save(entry)});
         message.key = recent_.key(entry);
+        message.checkpoint = recent_.work(entry).checkpoint;
         message.order_key = recent_.order_key(taken.entry);
         delivery.log_positions.push_back(entry.log_position);
         if (!cache_.holds(entry.log_position)) missing.push_back(entry.log_position);
@@ -338,6 +374,7 @@ void Dispatcher::end_wait(std::uint64_t number) {
 // Waits only until the pending reads of its queue are done.
 void Dispatcher::wait_briefly(std::uint64_t number, Waiter& waiter) {
     waiter.brief = true;
+    waiter.min = 1;
     ++queues_.at(waiter.queue).brief_waiters;
     waiter.timer = wheel_.schedule(static_cast<Tick>(now_ + options_.brief_wait_ms), kWaiterCookie | number, 0);
     loader_.await_window(waiter.queue);

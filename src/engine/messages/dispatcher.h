@@ -69,6 +69,7 @@ class Dispatcher : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, L
         ReplyToken token = 0;
         QueueNumber queue = 0;
         std::uint32_t max = 1;
+        std::uint32_t min = 1;  // it is not served with fewer
         LeaseTerms terms;
         DueMs since_ms = 0;
         TimerHandle timer;
@@ -76,7 +77,12 @@ class Dispatcher : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, L
     };
 
     std::size_t serve_next(QueueNumber number);
-    std::vector<ReadyKey> take_ready(QueueNumber number, std::uint32_t max);
+    struct Taken {
+        std::vector<ReadyKey> keys;
+        bool is_full = false;  // no other message fits into the reply
+    };
+    Taken take_ready(QueueNumber number, std::uint32_t max);
+    void put_back(QueueNumber number, const std::vector<ReadyKey>& keys);
     void grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, const LeaseTerms& terms,
                DueMs consumer_ms);
     DueMs late_from(const Entry& entry, DueMs consumer_ms) const;

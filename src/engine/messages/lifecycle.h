@@ -87,6 +87,8 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
 
     // A ready message is taken from the ready list.
     void take(EntryNumber number);
+    // It was not delivered after all: it is ready again. The caller puts its key back.
+    void untake(EntryNumber number);
     // It is delivered, and leased from now on. `late_from_ms`: since when the server could deliver it.
     void start_attempt(EntryNumber number, const LeaseTerms& terms, DueMs late_from_ms);
     // The lease lasts at least until then.

@@ -10,6 +10,10 @@ void Lifecycle::take(EntryNumber number) {
     become(number, WaitsFor::lease);
 }
 
+void Lifecycle::untake(EntryNumber number) {
+    become(number, WaitsFor::consumer);
+}
+
 void Lifecycle::start_attempt(EntryNumber number, const LeaseTerms& terms, DueMs late_from_ms) {
     Entry& entry = recent_.entry(number);
     const bool has_earlier = entry.has_unwritten_attempt();
@@ -23,7 +27,8 @@ void Lifecycle::start_attempt(EntryNumber number, const LeaseTerms& terms, DueMs
                          .wait_ms = late_from_ms - entry.nominal_due_ms,
                          .began_ms = now_,
                          .incarnation = run_.incarnation,
-                         .ends_with_server = terms.ends_with_server};
+                         .ends_with_server = terms.ends_with_server,
+                         .worker = terms.worker};
     unsettled_expiry(number);
     arm(number, until_ms);
     if (!has_earlier) own_.attempts.note(entry.id);
@@ -54,7 +59,8 @@ void Lifecycle::resume_lease(EntryNumber number) {
                          .wait_ms = std::max<DueMs>(recorded.began_ms - entry.nominal_due_ms, 0),
                          .began_ms = recorded.began_ms,
                          .incarnation = recorded.incarnation,
-                         .is_in_grace = is_in_grace};
+                         .is_in_grace = is_in_grace,
+                         .worker = recorded.worker};
     become(number, WaitsFor::lease);
     order_lines_.hold(number);
     unsettled_expiry(number);

@@ -414,7 +414,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FailCommand& comm
     if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
     if (const auto verdict = end_with_lease(pending, command.lease, known.entry)) return *verdict;
-    if (lifecycle_.is_used_up(entry)) {
+    if (command.dead || lifecycle_.is_used_up(entry)) {
         if (refuse_for_space(pending, Adds::end)) return Verdict::settled;
         assert(is_legal_move(entry.state(), State::dead));
         MessageRecord record = changed_by(command.lease, entry, RecordKind::end, Cause::failed);
@@ -476,11 +476,25 @@ Verdict MessageCommands::decide(PendingCommand& pending, const ExtendCommand& co
     }
     Known known;
     if (const auto verdict = finder_.find_leased(pending, command.lease, known)) return *verdict;
-    const std::int64_t by_queue = queues_.lease_time(queues_.at(recent_.entry(known.entry).queue));
+    const Entry& entry = recent_.entry(known.entry);
+    const bool says_something = command.progress || command.checkpoint;
+    if (says_something && refuse_for_space(pending, Adds::change)) return Verdict::settled;
+    const std::int64_t by_queue = queues_.lease_time(queues_.at(entry.queue));
     lifecycle_.extend_lease(known.entry, now_ + command.lease_ms.value_or(by_queue));
     const DueMs until_ms = lifecycle_.leases().at(command.lease.id).until_ms;
-    const bool cancel_requested = recent_.work(recent_.entry(known.entry)).cancel_requested;
-    return replied(pending, LeaseEndAnswer{LeaseOutcome::extended, 0, until_ms, cancel_requested});
+    const LeaseEndAnswer answer{LeaseOutcome::extended, 0, until_ms, recent_.work(entry).cancel_requested};
+    if (!says_something) return replied(pending, answer);
+    MessageRecord record = lifecycle_.own_records().attempts.record_of(entry);
+    record.state.work.edit([&](WorkState& work) {
+        const auto say = [](const std::optional<std::string>& said, std::string& into) {
+            if (said) into = *said == "null" ? std::string() : *said;
+        };
+        say(command.progress, work.progress);
+        say(command.checkpoint, work.checkpoint);
+    });
+    lifecycle_.leases().at(entry.id).is_extended = false;  // the record says so
+    add(known.entry, std::move(record), pending.token, answer);
+    return Verdict::settled;
 }
 
 // ---- compaction

@@ -66,7 +66,7 @@ Known MessageFinder::usable(Known known, const PendingCommand& pending) {
         lifecycle_.begin_expiry(known.entry);
         return known.what = Known::What::busy, known;
     }
-    const std::size_t work_bytes = recent_.work_bytes_max(recent_.entry(known.entry));
+    const std::size_t work_bytes = work_bytes_max(recent_.entry(known.entry));
     if (work_bytes == 0) return known;
     const std::size_t bytes = record_bytes_max(pending.command) + work_bytes;
     if (has_room(bytes)) return known;

@@ -81,6 +81,7 @@ MessageRecord StartedAttempts::record_of(const Entry& entry) const {
         recorded.until_ms = held.ends_with_server || held.is_promised ? 0 : held.until_ms;
         recorded.began_ms = held.began_ms;
         recorded.incarnation = held.incarnation;
+        recorded.worker = *held.worker;
     }
     record.state.work.edit([&](WorkState& work) { work.lease = std::move(recorded); });
     return record;

@@ -160,7 +160,10 @@ ListedMessage Listings::listed(const Entry& entry) const {
     if (entry.has_unwritten_attempt()) message.row.reason.clear();
     message.row.state.maybe_delivered |= entry.from_past;
     const Leases& leases = lifecycle_.leases();
-    if (const auto held = leases.find(entry.id); held != leases.end()) message.lease_until_ms = held->second.until_ms;
+    if (const auto held = leases.find(entry.id); held != leases.end()) {
+        message.lease_until_ms = held->second.until_ms;
+        message.worker = *held->second.worker;
+    }
     return message;
 }
 

@@ -27,6 +27,9 @@ void MessageReader::read(const GetCommand& command, ReplyToken token, const Shar
     if (number != kNoEntry) {
         const Entry& entry = recent_.entry(number);
         MessageRow row = recent_.row(entry);
+        const auto held = lifecycle_.leases().find(id);
+        std::vector<PastAttempt> timeline =
+            timeline_of(row, held == lifecycle_.leases().end() ? 0 : held->second.attempt);
         row.state.state = entry.state();
         row.state.attempts = entry.begun;
         row.state.maybe_delivered |= entry.from_past;
@@ -34,13 +37,15 @@ void MessageReader::read(const GetCommand& command, ReplyToken token, const Shar
         if (is_foreign(row.state.name_space, row.state.queue)) return reply(token, unknown_id(id));
         if (must_wait(command, row.state.state, token)) return wait(command, id, token, limits);
         const bool makes_one = entry.waits_for == WaitsFor::occurrence && !entry.in_batch;
-        return answer_get(std::move(row), token, makes_one ? recurring_.why_waits(number) : ErrorCode::none);
+        return answer_get(std::move(row), std::move(timeline), token,
+                          makes_one ? recurring_.why_waits(number) : ErrorCode::none);
     }
     if (const Outcome* outcome = recent_.outcome(id)) {
         MessageRow row = recent_.row(id, *outcome);
         if (is_foreign(row.state.name_space, row.state.queue)) return reply(token, unknown_id(id));
         if (is_forgotten(row.ended_ms)) return reply(token, gone());
-        return answer_get(std::move(row), token);
+        std::vector<PastAttempt> timeline = timeline_of(row, 0);
+        return answer_get(std::move(row), std::move(timeline), token);
     }
     lookups_.start(FindMessage{id}, FactsLookup{std::move(pending)});
 }
@@ -72,9 +77,11 @@ void MessageReader::finish_get(const PendingCommand& pending, std::optional<Mess
         return read(command, pending.token, limits);
     }
     if (must_wait(command, row->state.state, pending.token)) return wait(command, command.id, pending.token, limits);
-    const bool is_known = is_ended(row->state.state) || lifecycle_.kept_until(row->state.work->lease) != 0;
+    const DueMs kept_until_ms = is_ended(row->state.state) ? 0 : lifecycle_.kept_until(row->state.work->lease);
+    const bool is_known = is_ended(row->state.state) || kept_until_ms != 0;
     row->state.maybe_delivered |= !is_known && earlier_runs_.may_have_delivered(row->id, row->state);
-    answer_get(*std::move(row), pending.token);
+    std::vector<PastAttempt> timeline = timeline_of(*row, kept_until_ms == 0 ? 0 : row->state.attempts);
+    answer_get(*std::move(row), std::move(timeline), pending.token);
 }
 
 // ---- requests that wait
@@ -108,17 +115,26 @@ void MessageReader::stop_waiting() {
 }
 
 // Completes the reply with the content of the message, which is in the log.
-void MessageReader::answer_get(MessageRow row, ReplyToken token, ErrorCode blocked_by) {
+void MessageReader::answer_get(MessageRow row, std::vector<PastAttempt> timeline, ReplyToken token,
+                               ErrorCode blocked_by) {
     row.state.state = live_state(row.state.state, row.state.due_ms, row.state.is_recurring(), now_);
     MessageLookup read;
     read.token = token;
     read.answer.blocked_by = blocked_by;
     if (const auto held = lifecycle_.leases().find(row.id); held != lifecycle_.leases().end()) {
         read.answer.lease_until_ms = held->second.until_ms;
+        read.answer.delivered_ms = held->second.began_ms;
+        read.answer.worker = *held->second.worker;
     } else if (const DueMs until_ms = lifecycle_.kept_until(row.state.work->lease); until_ms != 0) {
         row.state.state = State::leased;  // by an earlier run, and not loaded yet
         read.answer.lease_until_ms = until_ms;
+        read.answer.delivered_ms = row.state.work->lease.began_ms;
+        read.answer.worker = row.state.work->lease.worker;
     }
+    if (read.answer.delivered_ms != 0) {
+        timeline.push_back({row.state.attempts, read.answer.delivered_ms, 0, {}, {}, read.answer.worker});
+    }
+    read.answer.timeline = std::move(timeline);
     read.answer.row = std::move(row);
     const bool has_content = !is_ended(read.answer.row.state.state) || read.answer.row.state.state == State::dead;
     if (!has_content) return reply(token, std::move(read.answer));

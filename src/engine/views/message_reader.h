@@ -56,7 +56,8 @@ class MessageReader : Uses<EngineOptions, RecentTier, ServerTime, Lookups, Timer
     bool must_wait(const GetCommand& command, State state, ReplyToken token) const;
     void wait(const GetCommand& command, MessageId id, ReplyToken token, const SharedLimits& limits);
     void answer(MessageWaits::Wait wait);
-    void answer_get(MessageRow row, ReplyToken token, ErrorCode blocked_by = ErrorCode::none);
+    void answer_get(MessageRow row, std::vector<PastAttempt> timeline, ReplyToken token,
+                    ErrorCode blocked_by = ErrorCode::none);
 
     Lifecycle& lifecycle_;
     MessageFinder& finder_;
