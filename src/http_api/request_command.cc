@@ -29,6 +29,12 @@
 namespace duewheel {
 namespace {
 
+bool is_worker_name(std::string_view text) {
+    const bool has_control = std::any_of(text.begin(), text.end(),
+                                         [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+    return text.size() <= kWorkerNameBytesMax && !has_control;
+}
+
 constexpr std::string_view kRedriveMembers[] = {"max"};
 
 Result<LeaseToken> read_token(const CallPath& path) {
@@ -44,12 +50,21 @@ Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
     const Result<JsonRequest> json = read_members(request, fields_of<LeaseCommand>().members_of({}));
     if (!json) return json.error();
     std::int64_t most = lease.max;
+    std::int64_t least = lease.min;
     Status read = take(json->integer("max"), most);
+    if (read) read = take(json->integer("min"), least);
     if (read) read = read_known_fields(*json, fields_of<LeaseCommand>(), &lease);
     if (!read) return std::move(read).error();
     // A number that does not fit the type is clamped, and still out of range; the engine's error names the range.
     constexpr std::int64_t kMax = std::numeric_limits<std::uint32_t>::max();
     lease.max = static_cast<std::uint32_t>(std::clamp<std::int64_t>(most, 0, kMax));
+    lease.min = static_cast<std::uint32_t>(std::clamp<std::int64_t>(least, 0, kMax));
+    if (!is_worker_name(lease.worker)) {
+        return Error{"bad_worker"_code,
+                     "`worker` must be a name of up to " + std::to_string(kWorkerNameBytesMax) +
+                         " bytes without control characters, such as \"host-7/1234\"",
+                     "worker"};
+    }
     return Command(std::move(lease));
 }
 

@@ -187,6 +187,10 @@ HOW = {
     "bad_key": lambda p: p.with_query("queue=q&key=%07") if p.by_key else p.with_body({"key": ""}),
     "bad_lease_token": lambda p: p.with_name("token", "nonsense"),
     "bad_max": lambda p: p.with_body({"max": 0}),
+    "bad_min": lambda p: p.with_body({"min": 2}),
+    "bad_progress": lambda p: p.with_body(p.of_this_call({"progress": 1.5})),
+    "bad_worker": lambda p: p.with_body({"worker": "a\nb"}),
+    "checkpoint_too_large": lambda p: p.with_body(p.of_this_call({"checkpoint": "x" * (16 << 10)})),
     "bad_message_header": lambda p: p.with_body(p.of_this_call({"headers": {"a b": "c"}})),
     "bad_namespace": lambda p: p.with_body(p.of_this_call({"namespaces": ["-n"]})) if p.name == "setToken" else
                      p.with_query("namespace=-n") if p.name == "lateness" else p.with_name("namespace", "-n"),

@@ -48,7 +48,31 @@ void write_check(JsonWriter& json, MessageId prepared, std::uint64_t number, con
     json.text("otherwise", rule.otherwise_commit ? "commit" : "rollback").close();
 }
 
+// Writes what its workers have said, and its attempts.
+void write_work(JsonWriter& json, const MessageAnswer& answer) {
+    const WorkState& work = *answer.row.state.work;
+    if (!answer.worker.empty()) json.text("worker", answer.worker);
+    if (!work.progress.empty()) json.json("progress", on_one_line(work.progress));
+    if (!work.checkpoint.empty()) json.json("checkpoint", on_one_line(work.checkpoint));
+    if (answer.timeline.empty()) return;
+    json.open_array("timeline");
+    for (const PastAttempt& attempt : answer.timeline) write_attempt(json, attempt);
+    json.close_array();
+}
+
 }  // namespace
+
+void write_attempt(JsonWriter& json, const PastAttempt& attempt) {
+    json.open().number("attempt", attempt.attempt);
+    write_instant(json, "started", "started_ms", attempt.started_ms);
+    if (attempt.ended_ms != 0) {
+        write_instant(json, "ended", "ended_ms", attempt.ended_ms);
+        json.text("outcome", attempt_outcome_name(attempt.outcome));
+    }
+    if (!attempt.reason.empty()) json.text("reason", attempt.reason);
+    if (!attempt.worker.empty()) json.text("worker", attempt.worker);
+    json.close();
+}
 
 void write_id(JsonWriter& json, MessageId id) {
     json.text("id", std::to_string(id));
@@ -77,6 +101,8 @@ void write_message(JsonWriter& json, const MessageAnswer& answer) {
     if (answer.put_ms != 0) json.number("put_ms", answer.put_ms);
     if (answer.lease_until_ms != 0) json.number("lease_until_ms", answer.lease_until_ms);
     if (answer.row.state.work->cancel_requested) json.boolean("cancel_requested", true);
+    if (answer.delivered_ms != 0) json.number("delivered_ms", answer.delivered_ms);
+    write_work(json, answer);
     if (answer.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", answer.row.ended_ms);
     if (!answer.row.reason.empty()) json.text("reason", answer.row.reason);
     if (!answer.row.state.work->result.empty()) json.json("result", on_one_line(answer.row.state.work->result));
@@ -91,6 +117,7 @@ void write_delivered(JsonWriter& json, std::string_view queue, const Delivered& 
     json.text("queue", queue).text("lease", lease_text(message.lease));
     json.number("lease_until_ms", message.lease_until_ms);
     if (!message.key.empty()) json.text("key", message.key);
+    if (!message.checkpoint.empty()) json.json("checkpoint", on_one_line(message.checkpoint));
     write_content(json, message);
     if (!message.traceparent.empty()) json.text("traceparent", message.traceparent);
     if (message.check) write_check(json, message.parent, message.occurrence, *message.check);
@@ -109,6 +136,7 @@ void write_listed(JsonWriter& json, const ListedMessage& message) {
     write_row(json, message.row);
     if (message.lease_until_ms != 0) json.number("lease_until_ms", message.lease_until_ms);
     if (message.row.state.work->cancel_requested) json.boolean("cancel_requested", true);
+    if (!message.worker.empty()) json.text("worker", message.worker);
     if (message.row.ended_ms != 0) write_instant(json, "ended", "ended_ms", message.row.ended_ms);
     if (!message.row.reason.empty()) json.text("reason", message.row.reason);
     json.close();

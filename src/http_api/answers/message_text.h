@@ -10,6 +10,7 @@ namespace duewheel {
 
 // The member `id`.
 void write_id(JsonWriter& json, MessageId id);
+void write_attempt(JsonWriter& json, const PastAttempt& attempt);
 
 // Each as an object.
 void write_message(JsonWriter& json, const MessageAnswer& answer);

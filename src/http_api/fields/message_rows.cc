@@ -9,6 +9,8 @@ constexpr std::string_view kCountSchema = R"({"$ref": "#/components/schemas/Coun
 constexpr std::string_view kMsSchema = R"({"$ref": "#/components/schemas/InstantMs"})";
 constexpr std::string_view kFlagSchema = R"({"type": "boolean"})";
 constexpr std::string_view kKeySchema = R"({"$ref": "#/components/schemas/Key"})";
+constexpr std::string_view kProgressSchema = R"({"$ref": "#/components/schemas/Progress"})";
+constexpr std::string_view kCheckpointSchema = R"({"$ref": "#/components/schemas/Checkpoint"})";
 constexpr std::string_view kCheckSchema = R"({"$ref": "#/components/schemas/Check"})";
 
 constexpr Field as(std::string_view path, std::string_view schema, std::string_view page = {}) {
@@ -84,6 +86,13 @@ constexpr Field kShownRows[] = {
        "`true` while it is leased and its [cancel](#cancel) was requested: unless it is acknowledged, it is cancelled "
        "when "
        "its lease ends"),
+    as("delivered_ms", kMsSchema, "while it is leased: since when"),
+    as("worker", R"({"$ref": "#/components/schemas/Worker"})",
+       "while it is leased: the name of its worker, if the [lease](#lease) gave one"),
+    as("progress", kProgressSchema, "what a worker said last about its [progress](#progress-and-checkpoints)"),
+    as("checkpoint", kCheckpointSchema, "the last [checkpoint](#progress-and-checkpoints) of a worker"),
+    as("timeline", R"({"type": "array", "maxItems": 11, "items": {"$ref": "#/components/schemas/Attempt"}})",
+       "its last ten attempts and the one that has its lease, oldest first: [timeline](#timeline)"),
     at_time("ended", "after its end. The content is then omitted, except for a dead letter"),
     as("reason", R"({"type": "string", "description": "Why it is a dead letter."})",
        "of a dead letter: the reason of its last failure, or `lease lost`. Before that, the reason of the last "
@@ -107,6 +116,7 @@ constexpr Field kDeliveryRows[] = {
     always(as("lease", R"({"$ref": "#/components/schemas/LeaseToken"})")),
     always(as("lease_until_ms", kMsSchema)),
     as("key", kKeySchema),
+    as("checkpoint", kCheckpointSchema),
     as("body", R"({"type": "string"})"),
     kBodyBase64,
     kJson,

@@ -1,9 +1,12 @@
 #include "http_api/requests/lease_end_request.h"
 
+#include <charconv>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <variant>
 
+#include "base/error_codes.h"
 #include "http_api/fields/field_reader.h"
 #include "http_api/fields/lease_rows.h"
 #include "message/failure_reason.h"
@@ -11,11 +14,33 @@
 namespace duewheel {
 namespace {
 
+// A number says which part of the work is done.
+Status check_progress(const ExtendCommand& extend) {
+    if (!extend.progress) return {};
+    const std::string& text = *extend.progress;
+    if (text.front() != '-' && (text.front() < '0' || text.front() > '9')) return {};
+    double part = -1;
+    std::from_chars(text.data(), text.data() + text.size(), part);
+    if (part >= 0 && part <= 1) return {};
+    return Error{"bad_progress"_code, "`progress` must be a number from 0 to 1, or other JSON such as {\"page\": 7}",
+                 "progress"};
+}
+
+Status check_failure(FailCommand& fail) {
+    fail.reason = stored_reason(fail.reason);
+    if (!fail.dead || !fail.retry_in_ms) return {};
+    return Error{"conflicting_members"_code, "give `dead` or `retry_in`, not both: a dead letter is not retried",
+                 "retry_in"};
+}
+
 template <class Ends>
 Result<Command> read_members_of(const JsonRequest& json) {
     Ends ends;
     if (Status read = read_known_fields(json, fields_of<Ends>(), &ends); !read) return std::move(read).error();
-    if constexpr (std::is_same_v<Ends, FailCommand>) ends.reason = stored_reason(ends.reason);
+    Status sound;
+    if constexpr (std::is_same_v<Ends, FailCommand>) sound = check_failure(ends);
+    if constexpr (std::is_same_v<Ends, ExtendCommand>) sound = check_progress(ends);
+    if (!sound) return std::move(sound).error();
     return Command(std::move(ends));
 }
 
