@@ -65,7 +65,11 @@ class Fall:
     over_at: float = math.inf  # another run serves
 
     def may_forget(self, lease):
-        return self.forgets and self.at - RECORDED_S - self.batch_s < lease.granted_at < self.over_at
+        return self.may_forget_since(lease.granted_at)
+
+    def may_forget_since(self, at):
+        """What was granted or extended then."""
+        return self.forgets and self.at - RECORDED_S - self.batch_s < at < self.over_at
 
 
 class Connection:
@@ -355,7 +359,8 @@ class Crew:
             self.wrong.append(f"delivered again after its ack: {before}, {after}")
         elif before.end == "refused" and forgotten and not after.maybe_delivered:
             self.wrong.append(f"delivered again without `maybe_delivered`: {before}, {after}")
-        elif before.end == "abandoned" and not forgotten and after.delivered_ms < before.until_ms:
+        elif before.end == "abandoned" and after.delivered_ms < before.until_ms and not any(
+                fall.may_forget_since(before.granted_at) or fall.may_forget_since(before.renewed_at) for fall in self.falls):
             self.wrong.append(f"delivered again before the end of the lease: {before}, {after}")
         # A lease that ends because the server was away does not use up an attempt.
         restarted = any(before.granted_at < fall.over_at and fall.at < after.granted_at for fall in self.falls)
