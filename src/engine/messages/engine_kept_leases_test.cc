@@ -87,6 +87,20 @@ TEST(KeptLeases, a_stop_writes_all_of_them) {
     EXPECT_EQ(end(second, AckCommand{job.lease}), LeaseOutcome::done);
 }
 
+// A second restart within the grace of the first one ended such a lease: no record said how long it lasts.
+TEST(KeptLeases, a_lease_that_only_the_grace_keeps_outlives_a_second_restart) {
+    Shard first;
+    first.put(0);
+    const Delivered job = leased(first, 5'000);
+    first.turn(StartedAttempts::kWaitMs);
+    Shard second({}, first, 60'000);
+    second.turn(StartedAttempts::kWaitMs);
+    second.put(3'600'000);
+    Shard third({}, second);
+    EXPECT_TRUE(third.lease().empty());
+    EXPECT_EQ(end(third, AckCommand{job.lease}), LeaseOutcome::done);
+}
+
 TEST(KeptLeases, extensions_are_written_once_and_in_time) {
     Shard first;
     const MessageId id = first.put(0);

@@ -95,7 +95,8 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
     void extend_lease(EntryNumber number, DueMs until_ms);
     // The record of its attempt does not show its lease: another one will.
     void note_lease(EntryNumber number);
-    // This run serves: the leases of earlier ones that have ended last for the grace from now on.
+    // This run serves: the leases of earlier ones that have ended last for the grace from now on, and records will say
+    // so.
     void begin_grace();
     // Until when this run keeps a recorded lease of an earlier one; 0: it has ended, or is not of an earlier one. A row
     // of the index that is not in memory has such a lease, or none.

@@ -65,6 +65,7 @@ void Lifecycle::resume_lease(EntryNumber number) {
     order_lines_.hold(number);
     unsettled_expiry(number);
     arm(number, until_ms);
+    if (is_in_grace && run_.serving) note_lease(number);  // else begin_grace() does it
 }
 
 void Lifecycle::begin_grace() {
@@ -78,7 +79,9 @@ void Lifecycle::begin_grace() {
         Lease& lease = leases_.at(id);
         lease.until_ms = grace_until_ms_;
         lease.is_in_grace = true;
-        arm(recent_.find(id), grace_until_ms_);
+        const EntryNumber number = recent_.find(id);
+        arm(number, grace_until_ms_);
+        note_lease(number);
     }
 }
 
