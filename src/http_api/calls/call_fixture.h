@@ -120,7 +120,7 @@ inline std::string describe(const Command& command) {
                 for (const PutCommand& put : c.puts) all += "\n" + describe(Command(put));
                 return all;
             } else if constexpr (std::is_same_v<T, GetCommand>) {
-                return "get" + message(c);
+                return "get" + message(c) + (c.wait_ms != 0 ? " wait=" + number(c.wait_ms) : "");
             } else if constexpr (std::is_same_v<T, CancelCommand>) {
                 return "cancel" + message(c);
             } else if constexpr (std::is_same_v<T, RescheduleCommand>) {
@@ -143,7 +143,7 @@ inline std::string describe(const Command& command) {
                 return "lease " + c.name_space + " " + c.queue + " max=" + number(c.max) +
                        " lease=" + (c.lease_ms ? number(*c.lease_ms) : "-") + " wait=" + number(c.wait_ms);
             } else if constexpr (std::is_same_v<T, AckCommand>) {
-                return "ack " + lease_text(c.lease);
+                return "ack " + lease_text(c.lease) + (c.result.empty() ? "" : " result=" + c.result);
             } else if constexpr (std::is_same_v<T, FailCommand>) {
                 return "fail " + lease_text(c.lease) + " reason=" + c.reason +
                        " retry_in=" + (c.retry_in_ms ? number(*c.retry_in_ms) : "-");
