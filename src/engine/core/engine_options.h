@@ -87,6 +87,9 @@ struct EngineOptions {
     // A message that becomes due longer than this after the newest durable commit is delivered after the next commit.
     // So a start knows of each message whether an earlier run may have delivered it, even if the clock was set back.
     std::int64_t unsaved_due_max_ms = 100;
+    // A log that another process may take over: longer than this after the newest durable commit, a delivery waits for
+    // the next one, which fails if that has happened.
+    std::int64_t unconfirmed_max_ms = INT64_MAX;
 
     // The segments of the log.
     std::uint64_t segment_bytes = 64u << 20;

@@ -312,9 +312,12 @@ void Dispatcher::add_lateness(Delivered& message) {
 
 // A crash may lose the record of a started attempt, and the next run knows the time only from commits, because its
 // clock may have been set back. So a message is delivered only if it was not due long after the newest commit.
-// Otherwise the next commit follows at once and saves a later time; if commits are frequent, no consumer waits.
+// Otherwise the next commit follows at once and saves a later time; if commits are frequent, no consumer waits. An
+// owner of a log that was paused learns in the same way whether it still is the owner.
 bool Dispatcher::is_due_saved(const Delivery& delivery) const {
-    return delivery.latest_due_ms <= batches_.totals().server_time_ms + options_.unsaved_due_max_ms;
+    const DueMs saved_ms = batches_.totals().server_time_ms;
+    return delivery.latest_due_ms <= saved_ms + options_.unsaved_due_max_ms &&
+           now_ - saved_ms <= options_.unconfirmed_max_ms;
 }
 
 // A run that starts takes a recorded lease as ended if it ended before the newest commit (EarlierRuns). So before a

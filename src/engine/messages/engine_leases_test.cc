@@ -242,6 +242,23 @@ TEST(EngineLeases, after_a_start_with_its_clock_set_back_possible_deliveries_are
     }
 }
 
+// A node that was paused while another one took the log over delivered what was ready when it woke.
+TEST(EngineLeases, a_node_that_has_long_committed_nothing_delivers_after_its_next_commit) {
+    EngineOptions options;
+    options.unconfirmed_max_ms = 1'000;
+    Shard shard(options);
+    shard.put(0);
+    shard.turn(1'000);
+    const Sequence before = shard.engine().totals().sequence;
+    EXPECT_EQ(shard.lease().size(), 1u);
+    EXPECT_EQ(shard.engine().totals().sequence, before);
+    shard.put(0);
+    shard.turn(5'000);
+    const std::int64_t saved_ms = shard.engine().totals().server_time_ms;
+    EXPECT_EQ(shard.lease().size(), 1u);
+    EXPECT_GT(shard.engine().totals().server_time_ms, saved_ms);
+}
+
 // The record of its attempt was in a batch, so a message whose consumer had left kept its lease to the end.
 TEST(EngineLeases, a_consumer_that_leaves_while_its_message_is_read_releases_it) {
     EngineOptions options;

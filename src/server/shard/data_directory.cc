@@ -39,6 +39,7 @@ Status DataDirectory::open(LogReplication* replication) {
         Status alone = refuse_replicated_log(posix_file_system(), options_.data_directory);
         if (!alone && alone.error().code == "log_is_replicated"_code) return alone;
     } else {
+        shard_options.engine.unconfirmed_max_ms = options_.kafka.log.takeover_after_ms / 2;
         shard_options.replicate = [replication](LocalJournal& local) { return replication->wrap(local); };
     }
     Result<std::unique_ptr<ShardParts>> opened =
