@@ -416,7 +416,7 @@ CODE_REFERENCE = re.compile(r"`((?:src|timers|apps)/[\w/.-]+\.(?:h|cc)):((?:\w+:
 
 
 def check_references(tree):
-    """A page that names a function as `src/engine/messages/puts.cc:Puts::decide` names one that the file contains."""
+    """A page that names a function as `src/engine/puts/puts.cc:Puts::decide` names one that the file contains."""
     for path in tree.paths:
         if not path.endswith(".md"):
             continue

@@ -51,9 +51,9 @@ ELSEWHERE = {
 ELSEWHERE_OF = {
     ("dashboard", "unknown_path"): "src/http_api/calls/dashboard_file_test.cc",
     ("fire", "expires_too_soon"): "a message that expires at the very moment",
-    ("put", "in_flight"): "src/engine/messages/engine_on_key_test.cc",
-    ("put", "not_waiting"): "src/engine/messages/engine_on_key_test.cc",
-    ("put", "repeats"): "src/engine/messages/engine_on_key_test.cc",
+    ("put", "in_flight"): "src/engine/puts/engine_on_key_test.cc",
+    ("put", "not_waiting"): "src/engine/puts/engine_on_key_test.cc",
+    ("put", "repeats"): "src/engine/puts/engine_on_key_test.cc",
 }
 
 # A member of each call that takes it once, and one that is a duration.

@@ -25,7 +25,7 @@
 
 #include "engine/commands/command.h"
 #include "engine/core/engine.h"
-#include "engine/messages/input_table.h"
+#include "engine/puts/input_table.h"
 #include "engine/settings/token_table.h"
 #include "simulation/exported_lines.h"
 #include "simulation/input_model.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/commands/lease_token.h"
-#include "engine/messages/input_table.h"
+#include "engine/puts/input_table.h"
 #include "engine/settings/token_table.h"
 #include "journal/journal.h"
 #include "message/queue_counts.h"

@@ -10,7 +10,7 @@
 #include "engine/messages/dead_letter_writer.h"
 #include "engine/messages/lifecycle.h"
 #include "engine/messages/message_finder.h"
-#include "engine/messages/seconds.h"
+#include "engine/puts/seconds.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {

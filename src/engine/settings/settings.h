@@ -18,7 +18,7 @@
 #include "engine/core/batch_writer.h"
 #include "engine/messages/dead_letters.h"
 #include "engine/messages/purges.h"
-#include "engine/messages/seconds.h"
+#include "engine/puts/seconds.h"
 #include "engine/settings/queues.h"
 #include "engine/views/queue_reports.h"
 

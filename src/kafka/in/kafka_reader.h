@@ -5,7 +5,7 @@
 //
 // It reads its partitions without a group, each from its position in the engine; if there is none, from the beginning.
 // Up to 1,000 records of each partition are on their way to the engine at once, while the next ones are read. Puts are
-// taken together with the position after them (engine/messages/inputs.h). Records of other kinds (cancels, schedules)
+// taken together with the position after them (engine/puts/inputs.h). Records of other kinds (cancels, schedules)
 // are idempotent and executed before the position passes them. They keep their order to the puts with the same key.
 //
 // A record that can never be taken goes to the errors topic, as it came, with the headers duewheel-error-code,

@@ -1,4 +1,4 @@
-#include "engine/messages/seconds.h"
+#include "engine/puts/seconds.h"
 
 #include <utility>
 #include <vector>

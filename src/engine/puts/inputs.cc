@@ -1,4 +1,4 @@
-#include "engine/messages/inputs.h"
+#include "engine/puts/inputs.h"
 
 #include <cassert>
 #include <utility>

@@ -17,8 +17,8 @@
 
 #include "engine/core/batch_writer.h"
 #include "engine/messages/message_finder.h"
-#include "engine/messages/seconds.h"
 #include "engine/messages/transactions.h"
+#include "engine/puts/seconds.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {

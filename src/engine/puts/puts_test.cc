@@ -1,9 +1,9 @@
-#include "engine/messages/puts.h"
+#include "engine/puts/puts.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error_codes.h"
-#include "engine/messages/inputs.h"
+#include "engine/puts/inputs.h"
 #include "engine/trial/trial_parts.h"
 
 namespace duewheel::puts_test {

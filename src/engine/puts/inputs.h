@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "engine/core/batch_writer.h"
-#include "engine/messages/input_table.h"
-#include "engine/messages/puts.h"
+#include "engine/puts/input_table.h"
+#include "engine/puts/puts.h"
 
 namespace duewheel {
 

@@ -1,4 +1,4 @@
-#include "engine/messages/puts.h"
+#include "engine/puts/puts.h"
 
 #include <algorithm>
 #include <cassert>
