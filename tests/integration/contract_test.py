@@ -57,7 +57,7 @@ ELSEWHERE_OF = {
 }
 
 # A member of each call that takes it once, and one that is a duration.
-MEMBERS = {"put": "key", "lease": "max", "move": "delay", "fail": "reason", "extend": "lease", "release": "delay",
+MEMBERS = {"put": "key", "lease": "max", "move": "delay", "ack": "result", "fail": "reason", "extend": "lease", "release": "delay",
            "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max", "discard": "died_before",
            "setSchedule": "paused", "previewSettings": "paused", "advanceClock": "by", "setWatchdog": "feed", "setNamespace": "limits",
            "setToken": "scopes", "rotateToken": "keep_old", "beginSession": "token"}

@@ -1,5 +1,6 @@
 """docs/http_api.md runs as pasted: its `sh` examples, in order and in one shell, against a fresh server; where a `json`
-block follows, its lines are what the example prints, down to every value that does not depend on the day."""
+block follows, its lines are what the example prints, down to every value that does not depend on the day.
+With DUEWHEEL_RECORD=1, what is printed is written into the page."""
 
 import json
 import os
@@ -17,7 +18,8 @@ END = "-- end of example --"
 
 # Members that depend on the moment, on the run, or on how commands happened to be gathered into commits.
 VARYING = {"lease", "cursor", "ended", "due", "now", "commits", "server_time", "server_time_ms", "lateness_ms", "wait_ms",
-           "instance", "version", "disk_free_bytes", "timers", "indexed_only", "token", "created", "old_until"}
+           "instance", "version", "disk_free_bytes", "timers", "indexed_only", "token", "created", "old_until",
+           "started"}
 
 
 def blocks():
@@ -55,6 +57,41 @@ def fixed(value, name=""):
     return value
 
 
+def with_former(value, former, name=""):
+    """The value, with what varies as it was."""
+    if isinstance(value, dict):
+        of = former if isinstance(former, dict) else {}
+        return {key: with_former(member, of.get(key), key) for key, member in value.items()}
+    if isinstance(value, list):
+        of = former if isinstance(former, list) else []
+        return [with_former(member, of[i] if i < len(of) else None) for i, member in enumerate(value)]
+    return former if former is not None and fixed(value, name) == fixed(former, name) else value
+
+
+def wrapped(value, width=118):
+    """JSON in lines of at most that width, where it can be broken after a comma."""
+    lines = [""]
+    for part in re.findall(r'(?:"(?:[^"\\]|\\.)*"|[^",])+(?:, |$)', json.dumps(value, ensure_ascii=False)):
+        if len(lines[-1]) + len(part) > width and lines[-1]:
+            lines.append(" ")
+        lines[-1] += part
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def record(examples, printed):
+    """Writes what differs, in more than what varies, into the page."""
+    page = PAGE.read_text()
+    for (text, expected), output in zip(examples, printed):
+        found = values(output)
+        if fixed(found) == fixed(expected):
+            continue
+        shown = "\n".join(wrapped(value) for value in with_former(found, expected))
+        page = re.sub("(" + re.escape(f"```sh\n{text}```\n") + r".*?```json\n).*?(^```$)",
+                      lambda block, shown=shown: block[1] + shown + "\n" + block[2],
+                      page, count=1, flags=re.MULTILINE | re.DOTALL)
+    PAGE.write_text(page)
+
+
 class Examples(unittest.TestCase):
     maxDiff = None
 
@@ -73,6 +110,8 @@ class Examples(unittest.TestCase):
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         printed = run.stdout.split(END)
         self.assertEqual(len(printed), len(examples) + 1)
+        if os.environ.get("DUEWHEEL_RECORD"):
+            return record(examples, printed)
         for (text, expected), output in zip(examples, printed):
             with self.subTest(example=text):
                 self.assertIsNotNone(expected, "an example without its answer")
