@@ -1,6 +1,7 @@
 #include "engine/core/fair_lines.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 #include <string>
 #include <vector>
