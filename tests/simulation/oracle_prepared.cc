@@ -306,6 +306,7 @@ MessageModel* Oracle::check_met(MessageModel& half, const Delivered& delivery) {
     if (model.settled_ms != INT64_MAX) rare_.met(Rare::check_met_after_its_half);
     MessageModel& about = messages_.emplace_back();
     about.serial = messages_.size();
+    about.forgiven_high = run_;  // earlier runs may have delivered it, and each restart forgives an attempt
     about.parent = half.serial;
     about.occurrence = number;
     about.is_check = true;

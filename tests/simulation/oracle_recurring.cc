@@ -350,6 +350,7 @@ MessageModel& Oracle::occurrence_met(MessageModel& loop, const Delivered& delive
     const DueMs due = loop.loop->due_ms(delivery.occurrence);
     MessageModel& about = messages_.emplace_back();
     about.serial = messages_.size();
+    about.forgiven_high = run_;  // earlier runs may have delivered it, and each restart forgives an attempt
     about.parent = loop.serial;
     about.occurrence = delivery.occurrence;
     about.put = loop.put;

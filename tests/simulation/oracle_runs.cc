@@ -201,6 +201,7 @@ MessageModel* Oracle::run_met(ScheduleModel& model, const SchedulePut& put, cons
     const World fresh{World::Phase::live, {due, due}, {nominal, nominal}, {}};
     MessageModel& about = messages_.emplace_back(run_of(put, due));
     about.serial = messages_.size();
+    about.forgiven_high = run_;  // earlier runs may have delivered it, and each restart forgives an attempt
     about.occurrence = delivery.occurrence;
     about.was_told(delivery.delivered_ms, step_);
     if (delivery.attempt == 1 && !delivery.maybe_delivered) about.unended_ms = delivery.delivered_ms;

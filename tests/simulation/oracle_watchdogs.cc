@@ -379,6 +379,7 @@ MessageModel* Oracle::firing_met(WatchdogModel& model, const WatchdogPut& put, c
     const World fresh{World::Phase::live, {due, due}, {due, due}, {}};
     MessageModel& about = messages_.emplace_back(message_by(put, due));
     about.serial = messages_.size();
+    about.forgiven_high = run_;  // earlier runs may have delivered it, and each restart forgives an attempt
     about.occurrence = delivery.occurrence;
     about.was_told(delivery.delivered_ms, step_);
     about.set({0, 0}, {fresh});
