@@ -947,16 +947,16 @@ class Worker(CommandLine):
 
     # Only its beginning was kept, without the line of a traceback that names the error.
     def test_a_long_reason_keeps_its_beginning_and_its_end(self):
-        traceback = "Traceback:\n" + "  File worker.py\n" * 200 + "KeyError: 'order'"
+        traceback = "Traceback:\n" + "  File worker.py\n" * 400 + "KeyError: 'order'"
         number = self.put("q", "x", "--retry-attempts", "1")
         self.output("fail", self.lease_one("q")["lease"], "--reason", traceback)
         kept = self.answer("get", number)["reason"]
-        self.assertEqual(len(kept.encode()), 1024)
+        self.assertEqual(len(kept.encode()), 4096)
         self.assertTrue(kept.startswith("Traceback:\n") and kept.endswith("File worker.py\nKeyError: 'order'"), kept)
         number = self.put("q", "x", "--retry-attempts", "1")
         self.work("{ printf Begun; head -c 100000 /dev/zero | tr '\\0' x; echo ' over'; } >&2; exit 1", "--drain")
         kept = self.answer("get", number)["reason"]
-        self.assertEqual(len(kept.encode()), 1024)
+        self.assertEqual(len(kept.encode()), 4096)
         self.assertTrue(kept.startswith("xx") and kept.endswith("xx over"), "the end of a line that is longer: " + kept)
 
     def test_jobs_run_at_the_same_time(self):

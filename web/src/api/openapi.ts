@@ -147,6 +147,11 @@ export interface components {
             put_ms?: components["schemas"]["InstantMs"];
             lease_until_ms?: components["schemas"]["InstantMs"];
             cancel_requested?: boolean;
+            delivered_ms?: components["schemas"]["InstantMs"];
+            worker?: components["schemas"]["Worker"];
+            progress?: components["schemas"]["Progress"];
+            checkpoint?: components["schemas"]["Checkpoint"];
+            timeline?: components["schemas"]["Attempt"][];
             ended?: components["schemas"]["InstantText"];
             ended_ms?: components["schemas"]["InstantMs"];
             reason?: string;
@@ -281,6 +286,8 @@ export interface components {
             lease_ms?: components["schemas"]["DurationMs"];
             wait?: components["schemas"]["Duration"];
             wait_ms?: components["schemas"]["DurationMs"];
+            min?: number;
+            worker?: components["schemas"]["Worker"];
         };
         LeaseResponse: {
             messages: components["schemas"]["Delivery"][];
@@ -291,6 +298,7 @@ export interface components {
             lease: components["schemas"]["LeaseToken"];
             lease_until_ms: components["schemas"]["InstantMs"];
             key?: components["schemas"]["Key"];
+            checkpoint?: components["schemas"]["Checkpoint"];
             body?: string;
             body_base64?: string;
             json?: unknown;
@@ -317,13 +325,30 @@ export interface components {
             result?: unknown;
         };
         Fail: {
+            dead?: boolean;
             reason?: string;
             retry_in?: components["schemas"]["Duration"];
             retry_in_ms?: components["schemas"]["DurationMs"];
         };
+        Worker: string;
+        Progress: unknown;
+        Checkpoint: unknown;
+        Attempt: {
+            attempt: number;
+            started: components["schemas"]["InstantText"];
+            started_ms: components["schemas"]["InstantMs"];
+            ended?: components["schemas"]["InstantText"];
+            ended_ms?: components["schemas"]["InstantMs"];
+            /** @enum {unknown} */
+            outcome?: "done" | "failed" | "released" | "held" | "lease_lost" | "expired" | "cancelled";
+            reason?: string;
+            worker?: components["schemas"]["Worker"];
+        };
         Extend: {
             lease?: components["schemas"]["Duration"];
             lease_ms?: components["schemas"]["DurationMs"];
+            progress?: components["schemas"]["Progress"];
+            checkpoint?: components["schemas"]["Checkpoint"];
         };
         Release: {
             delay?: components["schemas"]["Duration"];
@@ -363,6 +388,7 @@ export interface components {
         };
         FailMany: {
             leases: components["schemas"]["Leases"];
+            dead?: boolean;
             reason?: string;
             retry_in?: components["schemas"]["Duration"];
             retry_in_ms?: components["schemas"]["DurationMs"];
@@ -371,6 +397,8 @@ export interface components {
             leases: components["schemas"]["Leases"];
             lease?: components["schemas"]["Duration"];
             lease_ms?: components["schemas"]["DurationMs"];
+            progress?: components["schemas"]["Progress"];
+            checkpoint?: components["schemas"]["Checkpoint"];
         };
         ReleaseMany: {
             leases: components["schemas"]["Leases"];
@@ -1097,7 +1125,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {unknown} */
-            code: "already_cancelled" | "already_committed" | "already_dead" | "already_delivered" | "already_expired" | "already_rolled_back" | "already_waiting" | "audit_unavailable" | "bad_base64" | "bad_certificate_name" | "bad_content_type" | "bad_cron" | "bad_cursor" | "bad_duration" | "bad_exclusion" | "bad_id" | "bad_instant" | "bad_interval" | "bad_json" | "bad_kafka_target" | "bad_key" | "bad_lease_token" | "bad_max" | "bad_message_header" | "bad_namespace" | "bad_order_key" | "bad_parameter" | "bad_path" | "bad_policy" | "bad_queue_name" | "bad_request" | "bad_schedule_name" | "bad_scope" | "bad_state" | "bad_token" | "bad_token_id" | "bad_utf8" | "bad_watchdog_name" | "bad_webhook_header" | "bad_webhook_secret" | "bad_webhook_url" | "bad_zone" | "batch_too_large" | "body_too_large" | "certificate_name_taken" | "clock_not_held" | "conflicting_members" | "delay_too_long" | "duplicate_member" | "duplicate_parameter" | "expectation_failed" | "expires_too_soon" | "forbidden" | "forbidden_address" | "foreign_host" | "foreign_origin" | "gone" | "header_too_large" | "headers_too_large" | "http_version" | "in_flight" | "internal" | "kafka_loop" | "kafka_not_configured" | "key_conflict" | "last_admin" | "lease_ended" | "lease_too_long" | "lease_too_short" | "log_unavailable" | "method_not_allowed" | "missing_member" | "missing_parameter" | "namespace_full" | "namespace_limit" | "negative_duration" | "never_due" | "no_owner" | "not_a_test_clock" | "not_implemented" | "not_transactional" | "not_waiting" | "other_node" | "out_of_range" | "overloaded" | "queue_full" | "queue_limit" | "queue_not_empty" | "repeats" | "request_timeout" | "schedule_limit" | "second_full" | "store_full" | "stream_limit" | "target_too_long" | "tls_required" | "token_expired" | "token_limit" | "token_required" | "too_busy" | "too_deep" | "too_many_failed_tokens" | "too_many_members" | "too_many_puts" | "too_many_requests" | "unknown_id" | "unknown_key" | "unknown_member" | "unknown_namespace" | "unknown_parameter" | "unknown_path" | "unknown_queue" | "unknown_schedule" | "unknown_token" | "unknown_watchdog" | "unsupported_content_coding" | "unsupported_media_type" | "unsupported_target" | "wait_too_long" | "waiter_limit" | "watchdog_limit" | "wrong_type";
+            code: "already_cancelled" | "already_committed" | "already_dead" | "already_delivered" | "already_expired" | "already_rolled_back" | "already_waiting" | "audit_unavailable" | "bad_base64" | "bad_certificate_name" | "bad_content_type" | "bad_cron" | "bad_cursor" | "bad_duration" | "bad_exclusion" | "bad_id" | "bad_instant" | "bad_interval" | "bad_json" | "bad_kafka_target" | "bad_key" | "bad_lease_token" | "bad_max" | "bad_message_header" | "bad_min" | "bad_namespace" | "bad_order_key" | "bad_parameter" | "bad_path" | "bad_policy" | "bad_progress" | "bad_queue_name" | "bad_request" | "bad_schedule_name" | "bad_scope" | "bad_state" | "bad_token" | "bad_token_id" | "bad_utf8" | "bad_watchdog_name" | "bad_webhook_header" | "bad_webhook_secret" | "bad_webhook_url" | "bad_worker" | "bad_zone" | "batch_too_large" | "body_too_large" | "certificate_name_taken" | "checkpoint_too_large" | "clock_not_held" | "conflicting_members" | "delay_too_long" | "duplicate_member" | "duplicate_parameter" | "expectation_failed" | "expires_too_soon" | "forbidden" | "forbidden_address" | "foreign_host" | "foreign_origin" | "gone" | "header_too_large" | "headers_too_large" | "http_version" | "in_flight" | "internal" | "kafka_loop" | "kafka_not_configured" | "key_conflict" | "last_admin" | "lease_ended" | "lease_too_long" | "lease_too_short" | "log_unavailable" | "method_not_allowed" | "missing_member" | "missing_parameter" | "namespace_full" | "namespace_limit" | "negative_duration" | "never_due" | "no_owner" | "not_a_test_clock" | "not_implemented" | "not_transactional" | "not_waiting" | "other_node" | "out_of_range" | "overloaded" | "queue_full" | "queue_limit" | "queue_not_empty" | "repeats" | "request_timeout" | "schedule_limit" | "second_full" | "store_full" | "stream_limit" | "target_too_long" | "tls_required" | "token_expired" | "token_limit" | "token_required" | "too_busy" | "too_deep" | "too_many_failed_tokens" | "too_many_members" | "too_many_puts" | "too_many_requests" | "unknown_id" | "unknown_key" | "unknown_member" | "unknown_namespace" | "unknown_parameter" | "unknown_path" | "unknown_queue" | "unknown_schedule" | "unknown_token" | "unknown_watchdog" | "unsupported_content_coding" | "unsupported_media_type" | "unsupported_target" | "wait_too_long" | "waiter_limit" | "watchdog_limit" | "wrong_type";
             detail: string;
             field?: string;
             /** @enum {unknown} */
@@ -1153,6 +1181,10 @@ export type LeaseResponse = components['schemas']['LeaseResponse'];
 export type Delivery = components['schemas']['Delivery'];
 export type Ack = components['schemas']['Ack'];
 export type Fail = components['schemas']['Fail'];
+export type Worker = components['schemas']['Worker'];
+export type Progress = components['schemas']['Progress'];
+export type Checkpoint = components['schemas']['Checkpoint'];
+export type Attempt = components['schemas']['Attempt'];
 export type Extend = components['schemas']['Extend'];
 export type Release = components['schemas']['Release'];
 export type AckResponse = components['schemas']['AckResponse'];
