@@ -188,7 +188,7 @@ test('what its workers have said is shown', async () => {
   const ended = new Date(Date.now() - 60_000).toISOString()
   const said = {
     state: 'leased', lease_until_ms: Date.now() + 60_000, worker: 'worker 7', progress: 0.4, result: { files: ['<b>a</b>'] },
-    timeline: [{ attempt: 1, started, ended, outcome: 'retrying', reason: 'no route', worker: 'worker 6' }, { attempt: 2, started: ended, worker: 'worker 7' }],
+    timeline: [{ attempt: 1, started, ended, outcome: 'failed', reason: 'no route', worker: 'worker 6' }, { attempt: 2, started: ended, worker: 'worker 7' }],
   }
   const whole = (more) => `${JSON.stringify({ ...message, ...said, ...more }).slice(0, -1)},"checkpoint":{"row":12345678901234567890}}`
   await withPage(daemon, '#/queues', {}, async (page) => {

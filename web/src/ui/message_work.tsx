@@ -2,7 +2,7 @@
 // next attempt, its attempts so far, and its result.
 import type { ComponentChildren } from 'preact'
 import { memberText } from '../api/json_text'
-import type { Message } from '../api/openapi'
+import type { Attempt, Message } from '../api/openapi'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { BodyView } from './body_view'
@@ -28,42 +28,22 @@ const t = dictionary(
 
 const outcomes = dictionary(
   {
-    done: 'done', retrying: 'failed', failed: 'failed', dead: 'failed for the last time', released: 'released', held: 'held', cancelled: 'cancelled',
-    purged: 'purged', expired: 'expired', lost: 'lease lost', lease_lost: 'lease lost',
+    done: 'done', failed: 'failed', released: 'released', held: 'held', lease_lost: 'lease lost', expired: 'expired', cancelled: 'cancelled',
   },
   {
-    done: '已完成', retrying: '失败', failed: '失败', dead: '最后一次失败', released: '已交还', held: '已扣留', cancelled: '已取消',
-    purged: '已清空', expired: '已过期', lost: '租约丢失', lease_lost: '租约丢失',
+    done: '已完成', failed: '失败', released: '已交还', held: '已扣留', lease_lost: '租约丢失', expired: '已过期', cancelled: '已取消',
   },
 )
-const TONES: Record<string, Tone> = { done: 'good', retrying: 'warn', failed: 'warn', dead: 'bad', lost: 'warn', lease_lost: 'warn' }
-
-interface Attempt {
-  attempt: number
-  started: string
-  ended?: string
-  outcome?: string
-  reason?: string
-  worker?: string
-}
-
-/** A message with what its workers have said. */
-type Worked = Message & {
-  worker?: string
-  progress?: unknown
-  checkpoint?: unknown
-  result?: unknown
-  timeline?: Attempt[]
-}
+const TONES: Record<string, Tone> = { done: 'good', failed: 'warn', lease_lost: 'warn' }
 
 /** The attempt that is running; undefined if none is. */
-function runningAttempt(message: Worked): Attempt | undefined {
+function runningAttempt(message: Message): Attempt | undefined {
   const last = message.timeline?.at(-1)
   return message.state === 'leased' && last?.ended === undefined ? last : undefined
 }
 
 /** Who has a leased message, and since when; undefined if that is not known. */
-export function holderOf(message: Worked): ComponentChildren {
+export function holderOf(message: Message): ComponentChildren {
   if (message.state !== 'leased') return undefined
   const running = runningAttempt(message)
   const name = message.worker ?? running?.worker
@@ -96,7 +76,7 @@ function Timeline({ attempts }: { attempts: Attempt[] }) {
 }
 
 /** `text`: the answer of the server as it came, because JSON.parse would change long numbers. */
-export function Work({ message, text }: { message: Worked; text: string }) {
+export function Work({ message, text }: { message: Message; text: string }) {
   const json = (name: string) => {
     const value = memberText(text, name)
     return value === undefined ? null : <BodyView key={message.id} body={{ text: value, json: true }} />
