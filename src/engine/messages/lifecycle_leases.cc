@@ -72,7 +72,7 @@ void Lifecycle::begin_grace() {
     grace_until_ms_ = now_ + options_.lease_grace_ms;
     std::vector<MessageId> in_grace;  // all leases are of earlier runs so far
     for (const auto& [id, lease] : leases_) {
-        if (lease.until_ms < grace_until_ms_) in_grace.push_back(id);
+        if (lease.is_in_grace || lease.until_ms < grace_until_ms_) in_grace.push_back(id);
     }
     std::sort(in_grace.begin(), in_grace.end());  // the order of a hash table must not be visible
     for (const MessageId id : in_grace) {

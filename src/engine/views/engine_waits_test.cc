@@ -84,7 +84,7 @@ TEST(EngineWaits, a_wait_that_ends_is_answered_with_the_state_of_then) {
 }
 
 TEST(EngineWaits, a_message_on_disk_is_waited_for_too) {
-    TrialEngine shard;
+    TrialEngine shard({.segment_bytes = 64 << 10});
     const MessageId id = shard.put(86'400'000);
     shard.move_to_index();
     const ReplyToken waits = shard.submit(wait_for(id));
@@ -146,7 +146,7 @@ TEST(EngineWaits, a_wait_has_its_maximum_and_so_have_all_of_a_namespace) {
 }
 
 TEST(EngineWaits, a_result_stays_with_the_outcome) {
-    TrialEngine shard;
+    TrialEngine shard({.segment_bytes = 64 << 10});
     const Taken taken = put_and_lease(shard);
     shard.ask<LeaseEndAnswer>(AckCommand{taken.lease, "[1]"});
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(AckCommand{taken.lease, "[2]"}).outcome, LeaseOutcome::done);
