@@ -182,10 +182,12 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
         }
     } else if (const auto* extend = std::get_if<ExtendCommand>(&request.command);
                extend != nullptr && answer.outcome == LeaseOutcome::extended) {
-        // As long as was asked for, or as long as before, which another extension may have made longer.
+        // As long as was asked for, or as long as before, which another extension or the grace may have made longer.
         check_extension(request, answer, about);
         const DueMs until = answer.lease_until_ms;
-        const bool is_longer = extend->lease_ms && until > now_ + *extend->lease_ms && until > delivery.until.high;
+        const DueMs before =
+            std::max(delivery.until.high, delivery.run != run_ ? served_by_ms_ + options_.lease_grace_ms : DueMs{0});
+        const bool is_longer = extend->lease_ms && until > now_ + *extend->lease_ms && until > before;
         if (until < delivery.until.low || until < request.submitted_ms + extend->lease_ms.value_or(0) ||
             (is_longer && delivery.extends_open == 0)) {
             violate("C8", "a lease until " + at(delivery.until.low) + " was extended to " + at(until), &about);
