@@ -15,6 +15,17 @@ Error not_true(Sequence sequence, const std::string& what) {
 
 }  // namespace
 
+// Before its use: Clang 14 does not instantiate a member that a generic lambda calls and a later line defines.
+template <class Of>
+Status LogAudit::judge_position(const Of& record, Sequence sequence) const {
+    if (record.log_position == 0 || record.log_position >= relocated_up_to_) return {};
+    std::string of = "settings or of a rule";
+    if constexpr (requires { record.id; }) of = "message " + std::to_string(record.id);
+    return not_true(sequence, "is of " + of + ", which stands at record " + std::to_string(record.log_position) +
+                                  " although nothing before record " + std::to_string(relocated_up_to_) +
+                                  " was needed any more");
+}
+
 Status LogAudit::add(const Record& record, Sequence sequence, std::size_t frame_bytes) {
     Status judged = std::visit(
         [&](const auto& of) -> Status {
@@ -29,16 +40,6 @@ Status LogAudit::add(const Record& record, Sequence sequence, std::size_t frame_
         record);
     if (judged) add_to_totals(totals_, record, frame_bytes);
     return judged;
-}
-
-template <class Of>
-Status LogAudit::judge_position(const Of& record, Sequence sequence) const {
-    if (record.log_position == 0 || record.log_position >= relocated_up_to_) return {};
-    std::string of = "settings or of a rule";
-    if constexpr (requires { record.id; }) of = "message " + std::to_string(record.id);
-    return not_true(sequence, "is of " + of + ", which stands at record " + std::to_string(record.log_position) +
-                                  " although nothing before record " + std::to_string(relocated_up_to_) +
-                                  " was needed any more");
 }
 
 Status LogAudit::judge_relocation(const RelocationDoneRecord& record, Sequence sequence) {
