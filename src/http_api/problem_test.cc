@@ -112,7 +112,8 @@ TEST(Problem, has_retry_after_only_for_temporary_problems) {
 }
 
 TEST(Problem, a_code_that_is_not_for_clients_is_an_internal_error) {
-    const HttpResponse response = problem({"damaged_log"_code, "said \"so\""});
+    const Error error{"damaged_log"_code, "said \"so\""};
+    const HttpResponse response = problem(error);
     EXPECT_EQ(response.status, 500);
     EXPECT_EQ(response.body, R"({"type":"about:blank","title":"Internal server error","status":500,"code":"internal",)"
                              R"("detail":"said \"so\""})");
@@ -120,7 +121,8 @@ TEST(Problem, a_code_that_is_not_for_clients_is_an_internal_error) {
 
 // A Host field with a byte that is no text, quoted in the refusal, made the whole document no JSON.
 TEST(Problem, stays_json_whatever_bytes_it_quotes) {
-    const HttpResponse response = problem({"foreign_host"_code, "no \"lo\xec\"", "Ho\xff"});
+    const Error error{"foreign_host"_code, "no \"lo\xec\"", "Ho\xff"};
+    const HttpResponse response = problem(error);
     EXPECT_NE(response.body.find("\"detail\":\"no \\\"lo\xef\xbf\xbd\\\"\",\"field\":\"Ho\xef\xbf\xbd\"}"),
               std::string::npos)
         << response.body;
