@@ -818,14 +818,70 @@ class Worker(CommandLine):
         self.assertEqual(answer["state"], "retrying")
         self.assertIn("larger than 64 KiB", answer["reason"])
 
+    def test_a_command_says_how_far_it_is_and_its_next_attempt_continues_there(self):
+        number = self.put("q", "x", "--retry-first", "1h")
+        command = """
+            if [ -n "$DUEWHEEL_CHECKPOINT" ]; then echo "$DUEWHEEL_CHECKPOINT"; exit; fi
+            echo "$DUEWHEEL_WORKER"
+            { echo 'progress 0.9'; echo 'checkpoint 1'; echo 'progress 0.4'; printf 'progress 0'; } > "$DUEWHEEL_PROGRESS_FILE"
+            until duewheel get "$DUEWHEEL_MESSAGE_ID" --json | grep -q '"progress":0.4'; do sleep 0.1; done
+            duewheel get "$DUEWHEEL_MESSAGE_ID" --json
+            echo 'checkpoint {"at": 3.0}' > "$DUEWHEEL_PROGRESS_FILE"
+            exit 1"""
+        with tempfile.TemporaryDirectory() as directory:
+            def work():
+                code, output, error = self.run_program("lease", "q", "--exec", command, "--drain", TMPDIR=directory,
+                                                       DUEWHEEL_PROGRESS_FILE="/of/another", DUEWHEEL_MESSAGE_PARENT="7")
+                self.assertEqual((code, os.listdir(directory)), (DONE, []), error)
+                return output.splitlines()
+            worker, shown = work()
+            shown = json.loads(shown)
+            self.assertRegex(worker, re.escape(socket.gethostname()[:50]) + r".*:\d+$")
+            self.assertEqual([shown[member] for member in ("worker", "progress", "checkpoint")], [worker, 0.4, 1])
+            text = self.output("get", number)
+            self.assertRegex(text, r'(?m)^checkpoint +\{"at": 3\.0\}$')
+            self.assertRegex(text, rf"(?m)^attempt 1 +failed, {WHEN}took .*, worker {re.escape(worker)}: exit status 1$")
+            self.output("fire", number)
+            self.assertEqual(work(), ['{"at": 3.0}'])
+        self.assertEqual(self.answer("get", number)["state"], "done")
+
+    def test_lines_that_say_nothing_are_reported_once_and_do_not_end_the_job(self):
+        for lines, code in (("progress 7\\ncheckpoint 5\\n", "bad_progress"), ("at 7\\nprogress .5\\ncheckpoint 5\\n", "bad_line"),
+                            ("checkpoint 5\\nprogress 0.5", "bad_line")):
+            number = self.put("q", "x", "--retry-first", "1h")
+            _, error = self.work(f"printf '{lines}' > \"$DUEWHEEL_PROGRESS_FILE\"; exit 1", "--drain")
+            self.assertEqual(re.findall(r"\((\w+)[,)]", error), [code], error)
+            self.assertIn("0 done, 1 failed", error)
+            self.assertEqual(self.answer("get", number)["checkpoint"], 5)
+        self.put("q", "x")
+        code, _, error = self.run_program("lease", "q", "--exec", '[ -z "${DUEWHEEL_PROGRESS_FILE+set}" ]', "--drain", TMPDIR="/nowhere")
+        self.assertEqual((code, error.count("io_error")), (DONE, 1), error)
+        self.assertIn("1 done", error)
+
+    def test_a_worker_has_a_name_and_says_how_far_it_is(self):
+        number = self.put("q", "x")
+        lease = self.lease_one("q", "--worker", "w1")["lease"]
+        self.output("extend", lease, "--progress", "0.5", "--checkpoint", '{"page": 7}')
+        shown = self.answer("get", number)
+        self.assertEqual([shown[member] for member in ("worker", "progress", "checkpoint")], ["w1", 0.5, {"page": 7}])
+        self.assertRegex(self.output("get", number), rf"(?m)^attempt 1 +leased, {WHEN.rstrip(', ')}, worker w1$")
+        self.output("extend", lease, "--progress", "null")
+        self.assertNotIn("progress", self.answer("get", number))
+        self.assertEqual(self.output("fail", lease, "--dead"), "dead: it is not retried; `duewheel kick` returns it to its queue\n")
+        self.output("kick", number)
+        self.assertRegex(self.output("lease", "q", "--wait", "5s"), r'(?m)^checkpoint +\{"page": ?7\}$')
+        number = self.put("named", "x")
+        output = self.run_program("lease", "named", "--exec", 'echo "$DUEWHEEL_WORKER"', "--worker", "w2", "--drain")[1]
+        self.assertEqual((output, self.answer("get", number)["timeline"][0]["worker"]), ("w2\n", "w2"))
+
     # Only the last line came: "ValueError: not a number", and nothing said where.
     def test_the_reason_ends_with_the_end_of_a_long_trace(self):
         number = self.put("q", "x", "--retry-first", "1h")
-        self.work("seq -f 'line %g of the trace' 1 99 >&2; printf 'not \\033 a number\\n\\n' >&2; exit 1", "--drain")
+        self.work("seq -f 'line %g of the trace' 1 999 >&2; printf 'not \\033 a number\\n\\n' >&2; exit 1", "--drain")
         lines = self.answer("get", number)["reason"].split("\n")
-        self.assertEqual(lines[-2:], ["line 99 of the trace", "not \\x1b a number"])
+        self.assertEqual(lines[-2:], ["line 999 of the trace", "not \\x1b a number"])
         self.assertGreater(len(lines), 40)
-        self.assertEqual(lines[0], f"line {101 - len(lines)} of the trace", "whole lines")
+        self.assertEqual(lines[0], f"line {1001 - len(lines)} of the trace", "whole lines")
 
     def test_the_message_stands_in_the_environment_and_its_bytes_on_standard_input(self):
         number = self.put("q", "-", "--header", "a=b", "--content-type", "image/gif", stdin=b"GIF\0\xff\n")

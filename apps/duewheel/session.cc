@@ -74,13 +74,16 @@ namespace {
 
 constexpr std::size_t kAnswerDepthMax = 64;  // a message's content in it may have 31 levels
 
-// A parsed tree does not preserve the form of numbers, so the JSON content and the result of a message are kept as
-// text.
+// A parsed tree does not preserve the form of numbers, so the members of a message that hold any JSON are kept as text.
+constexpr std::string_view kKeptAsText[] = {"json", "result", "progress", "checkpoint"};
+
 void keep_content(json::object& object, std::string_view text) {
     for (const auto& [name, value] : member_texts(text)) {
         json::value* const found = object.if_contains({name.data(), name.size()});
         if (found == nullptr) continue;
-        if (name == "json" || name == "result") *found = json::string(value.data(), value.size());
+        if (std::find(std::begin(kKeptAsText), std::end(kKeptAsText), name) != std::end(kKeptAsText)) {
+            *found = json::string(value.data(), value.size());
+        }
         if (name == "settings" && found->is_object()) keep_content(found->get_object(), value);
         if (name != "messages" || !found->is_array()) continue;
         const std::vector<std::string_view> messages = element_texts(value);

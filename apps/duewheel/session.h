@@ -33,7 +33,7 @@ enum ExitCode : int {
 // a refusal that has an outcome is printed by the verb.
 struct ServerAnswer {
     int exit_code = kExitDone;
-    boost::json::object members;  // `json` and `result` of a message are strings here: the JSON as it was sent
+    boost::json::object members;  // those of a message that hold any JSON are strings here: as it was sent
     std::string text;             // as sent by the server
     int status = 0;               // of HTTP, also of a refusal; 0: no response
 

@@ -42,6 +42,15 @@ std::string_view last_lines(std::string_view text) {
     return text.substr(std::min(text.find_first_not_of("\r\n"), text.size()));
 }
 
+// Variables of the command for one message. A worker may itself run in such a command, and those of the other message
+// are not passed on.
+bool is_of_a_message(std::string_view variable) {
+    constexpr std::string_view kBeginnings[] = {"DUEWHEEL_MESSAGE_",
+                                                "DUEWHEEL_WORKER=", "DUEWHEEL_CHECKPOINT=", "DUEWHEEL_PROGRESS_FILE="};
+    return std::any_of(std::begin(kBeginnings), std::end(kBeginnings),
+                       [&](std::string_view beginning) { return variable.starts_with(beginning); });
+}
+
 // The caller's environment without its token, and with `variables` in place of those of the same name.
 std::vector<char*> joined_environment(const std::vector<std::string>& variables) {
     std::vector<char*> joined;
@@ -50,7 +59,7 @@ std::vector<char*> joined_environment(const std::vector<std::string>& variables)
         const std::string_view name = text.substr(0, text.find('=') + 1);
         const bool replaced = std::any_of(variables.begin(), variables.end(),
                                           [&](const std::string& variable) { return variable.starts_with(name); });
-        if (!replaced && name != "DUEWHEEL_TOKEN=") joined.push_back(*each);
+        if (!replaced && name != "DUEWHEEL_TOKEN=" && !is_of_a_message(text)) joined.push_back(*each);
     }
     for (const std::string& variable : variables) joined.push_back(const_cast<char*>(variable.c_str()));
     joined.push_back(nullptr);

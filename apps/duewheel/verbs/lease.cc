@@ -44,6 +44,9 @@ void print_delivery(const boost::json::object& message) {
         rows.push_back({"created by", std::string(what) + " " + printable(word_of(message, member)) + ", " + number});
         break;
     }
+    if (const std::string_view checkpoint = word_of(message, "checkpoint"); !checkpoint.empty()) {
+        rows.push_back({"checkpoint", printable(checkpoint, kShownLettersMax)});
+    }
     if (is_true(message, "maybe_delivered")) rows.push_back({"", "may have been delivered before"});
     if (const boost::json::object* check = object_of(message, "check")) {
         rows.push_back({"check of", printable(word_of(*check, "message")) + ", number " +
@@ -86,6 +89,7 @@ int lease(Session& session, const LeaseArguments& arguments) {
     if (arguments.command) {
         WorkArguments work_arguments{.queue = arguments.queue, .command = *arguments.command};
         work_arguments.lease = word_of(request, "lease");
+        work_arguments.worker = word_of(request, "worker");
         work_arguments.jobs = arguments.jobs.value_or(1);
         work_arguments.drain = arguments.drain;
         work_arguments.result = arguments.result;
@@ -118,7 +122,9 @@ void add_lease(CLI::App& program, Session& session) {
             ->add_option("--exec", options.command,
                          "Run this shell command for each message, with the body on standard input and "
                          "DUEWHEEL_MESSAGE_ID, _ATTEMPT, _HEADERS and others in its environment; ack the message if "
-                         "the command exits with 0, otherwise fail it with the last lines of standard error")
+                         "the command exits with 0, otherwise fail it with the last lines of standard error. The "
+                         "command may write lines `progress JSON` and `checkpoint JSON` to DUEWHEEL_PROGRESS_FILE; the "
+                         "next attempt gets the checkpoint as DUEWHEEL_CHECKPOINT")
             ->type_name("COMMAND")
             ->check(CLI::Validator(
                 [](const std::string& text) {
@@ -129,6 +135,7 @@ void add_lease(CLI::App& program, Session& session) {
                 },
                 ""))
             ->excludes(options.members.at("max"))
+            ->excludes(options.members.at("min"))
             ->excludes(options.members.at("wait"));
     verb.app->add_option("--jobs", options.jobs, "Number of commands that run at the same time; default 1")
         ->check(CLI::Range(1, 256))

@@ -148,6 +148,19 @@ std::string label(std::string_view member) {
     return words;
 }
 
+// "failed, 2026-11-30 10:00:00 +01:00, took 2s, worker host-7:1234: no route"
+std::string shown_attempt(const json::object& attempt) {
+    const std::int64_t started = number_of(attempt, "started_ms");
+    const std::int64_t ended = number_of(attempt, "ended_ms");
+    const std::string worker = printable(word_of(attempt, "worker"));
+    const std::string reason = printable(word_of(attempt, "reason"));
+    std::string text = ended == 0 ? "leased" : printable(word_of(attempt, "outcome"));
+    text += ", " + format_local(started);
+    if (ended != 0) text += ", took " + format_span(ended - started);
+    if (!worker.empty()) text += ", worker " + worker;
+    return reason.empty() ? text : text + ": " + reason;
+}
+
 // All members in the order of the response, with the body last, so that members of a newer server are shown too.
 void print_message(const json::object& message) {
     Rows rows;
@@ -158,6 +171,12 @@ void print_message(const json::object& message) {
         if (member == "headers" && value.is_object()) {
             for (const auto& [name, content] : value.get_object()) {
                 rows.push_back({"header", printable({name.data(), name.size()}) + "=" + shown("", content)});
+            }
+        } else if (member == "timeline" && value.is_array()) {
+            for (const json::value& attempt : value.get_array()) {
+                if (!attempt.is_object()) continue;
+                const std::int64_t number = number_of(attempt.get_object(), "attempt");
+                rows.push_back({"attempt " + std::to_string(number), shown_attempt(attempt.get_object())});
             }
         } else {
             rows.push_back({label(member), shown(member, value)});
@@ -186,7 +205,7 @@ bool print_lease_end(const json::object& result) {
         return false;
     }
     if (outcome == "dead") {
-        std::printf("dead: its attempts are used up; `duewheel kick` returns it to its queue\n");
+        std::printf("dead: it is not retried; `duewheel kick` returns it to its queue\n");
     } else if (const std::int64_t until = number_of(result, "lease_until_ms"); until != 0) {
         std::printf("%s, leased until %s\n", outcome.c_str(), format_when(until).c_str());
     } else if (const std::int64_t due = number_of(result, "due_ms"); due != 0) {

@@ -3,12 +3,15 @@
 #include "work.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <new>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include <poll.h>
@@ -22,7 +25,9 @@
 #include "http_api/fields/json_text.h"
 #include "message/work_state.h"
 #include "plain_text.h"
+#include "progress_file.h"
 #include "shared/system_clock.h"
+#include "shared/utf8.h"
 
 namespace duewheel {
 namespace {
@@ -38,6 +43,8 @@ constexpr int kEndTries = 20;
 constexpr milliseconds kDrainPatience{15'000};    // a server that restarts is back by then
 constexpr milliseconds kKillAfter{10'000};        // of a command that SIGTERM does not end
 constexpr milliseconds kExtendEveryMost{10'000};  // an extension tells that the command must stop
+constexpr milliseconds kReadProgressEvery{1'000};
+constexpr int kStatusNoSpace = 507;
 
 struct WorkerState {
     const pid_t first_process = ::getpid();  // if it is gone, it can no longer stop the jobs: they stop by themselves
@@ -104,10 +111,21 @@ std::vector<std::string> variables_of(const boost::json::object& message) {
     add("CONTENT_TYPE", word_of(message, "content_type"));
     const boost::json::value* headers = message.if_contains("headers");
     add("HEADERS", headers == nullptr ? "{}" : plain_json(*headers));
+    if (const std::string_view checkpoint = word_of(message, "checkpoint"); !checkpoint.empty()) {
+        variables.push_back("DUEWHEEL_CHECKPOINT=" + std::string(checkpoint));
+    }
     if (const std::string_view trace = word_of(message, "traceparent"); !trace.empty()) {
         variables.push_back("TRACEPARENT=" + std::string(trace));
     }
     return variables;
+}
+
+// "host-7:1234": the name of a worker that was given none.
+std::string name_of_this_process() {
+    std::array<char, 256> host{};
+    if (::gethostname(host.data(), host.size() - 1) != 0) host[0] = '\0';
+    const std::string number = ":" + std::to_string(::getpid());
+    return std::string(cut_utf8(printable(host.data()), kWorkerNameBytesMax - number.size())) + number;
 }
 
 class Job {
@@ -141,7 +159,7 @@ class Job {
     // The first call does not wait, so that it is known at once whether the server is reachable, even if it dies while
     // a job waits for its first message.
     ServerAnswer take() {
-        boost::json::object request = {{"max", 1}};
+        boost::json::object request = {{"max", 1}, {"worker", json_text(arguments_.worker)}};
         if (!arguments_.lease.empty()) request["lease"] = arguments_.lease;
         if (!arguments_.drain && progress_.reached) request["wait"] = kWait;
         ServerAnswer answer =
@@ -181,7 +199,11 @@ class Job {
             return end(lease, ":release", {}, progress_.released);
         }
         busy_ = true;
-        Result<Child> child = Child::start(arguments_.command, variables_of(message), arguments_.result);
+        std::vector<std::string> variables = variables_of(message);
+        variables.push_back("DUEWHEEL_WORKER=" + arguments_.worker);
+        std::unique_ptr<ProgressFile> file = make_file();
+        if (file) variables.push_back("DUEWHEEL_PROGRESS_FILE=" + file->path());
+        Result<Child> child = Child::start(arguments_.command, variables, arguments_.result);
         if (!child) {
             progress_.exit_code = session_.complain(child.error(), kExitRefused);
             end(lease, ":release", {}, progress_.released);
@@ -190,39 +212,103 @@ class Job {
             const std::string body = message.contains(member) ? std::string(word_of(message, member))
                                                               : from_base64(word_of(message, "body_base64"));
             const std::int64_t lease_ms = number_of(message, "lease_until_ms") - number_of(message, "delivered_ms");
-            follow(lease, *child, body, milliseconds(std::max<std::int64_t>(lease_ms, 300)));
+            Held held{
+                .lease = lease, .length = milliseconds(std::max<std::int64_t>(lease_ms, 300)), .file = std::move(file)};
+            follow(*child, body, held);
         }
         busy_ = false;
     }
 
-    // `length` is that of the lease; each extension is as long, until the command has ended: if it were released while
-    // the command runs, another worker would do the work at the same time.
-    void follow(const std::string& lease, Child& child, std::string_view body, milliseconds length) {
-        const milliseconds extend_every = std::min(length / 3, kExtendEveryMost);
+    // Null if it cannot be made, which is reported once: few commands need it.
+    std::unique_ptr<ProgressFile> make_file() {
+        Result<std::unique_ptr<ProgressFile>> file = ProgressFile::make();
+        if (file) return *std::move(file);
+        if (!std::exchange(has_no_files_, true)) session_.complain(file.error(), kExitRefused);
+        return nullptr;
+    }
+
+    // The lease of a message while its command runs. Each extension is as long as the lease, until the command has
+    // ended: if the message were released while the command runs, another worker would do the work at the same time.
+    struct Held {
+        std::string lease;
+        milliseconds length;
+        std::unique_ptr<ProgressFile> file;  // null: the command has none
+        milliseconds extend_every = std::min(length / 3, kExtendEveryMost);
         milliseconds extend_at = monotonic_now() + extend_every;
-        bool lost = false;
+        milliseconds read_at = monotonic_now() + kReadProgressEvery;
+        bool is_lost = false;
         bool cancel_requested = false;
+
+        boost::json::object extension() const { return {{"lease_ms", length.count()}}; }
+    };
+
+    void follow(Child& child, std::string_view body, Held& held) {
         std::optional<milliseconds> kill_at;
         const ChildEnd ended = child.wait(body, [&] {
-            if (!lost && monotonic_now() >= extend_at) {
-                const ServerAnswer answer = session_.ask("POST", Session::lease_path(lease, ":extend"),
-                                                         {{"lease_ms", length.count()}}, extend_every);
-                lost = answer.word("outcome") == "expired";
-                cancel_requested = cancel_requested || is_true(answer.members, "cancel_requested");
-                extend_at = monotonic_now() + extend_every;
-            }
-            if (progress_.signals < 2 && !cancel_requested) return 0;
+            if (!held.is_lost) keep(held);
+            if (progress_.signals < 2 && !held.cancel_requested) return 0;
             if (!kill_at) kill_at = monotonic_now() + kKillAfter;
             return progress_.signals > 2 || monotonic_now() >= *kill_at ? SIGKILL : SIGTERM;
         });
-        if (ended.done) {
-            acknowledge(lease, ended.output);
-        } else if (progress_.signals > 1 || cancel_requested) {
-            end(lease, ":release", {}, progress_.released);
+        if (ended.done) return acknowledge(held.lease, ended.output);
+        if (!held.is_lost && !held.cancel_requested) send_last_lines(held);
+        if (progress_.signals > 1 || held.cancel_requested) {
+            end(held.lease, ":release", {}, progress_.released);
         } else {
             // The server shortens a long reason; bytes that are not text are escaped here.
-            fail(lease, printable_lines(ended.reason));
+            fail(held.lease, printable_lines(ended.reason));
         }
+    }
+
+    // Extends the lease if it is time, or if the command has said something new, which is looked up once a second.
+    void keep(Held& held) {
+        if (held.file && monotonic_now() >= std::min(held.read_at, held.extend_at)) send_lines(held);
+        if (held.is_lost || monotonic_now() < held.extend_at) return;
+        static_cast<void>(extend(held, plain_json(held.extension())));
+        held.extend_at = monotonic_now() + held.extend_every;
+    }
+
+    // Each kind with an extension of its own, because the server refuses an extension as a whole. If it refuses for a
+    // time, as when its disk is full, the lease is extended without the line, which is sent again later.
+    void send_lines(Held& held) {
+        read_lines(*held.file, false);
+        held.read_at = monotonic_now() + kReadProgressEvery;
+        for (ProgressFile::Kind& kind : held.file->kinds()) {
+            if (kind.json == kind.sent || held.is_lost) continue;
+            const ServerAnswer answer = extend(held, with_member(held.extension(), kind.member, kind.json));
+            if (answer || answer.status == 0) held.extend_at = monotonic_now() + held.extend_every;
+            if (is_temporary(answer)) return void(held.read_at = monotonic_now() + held.extend_every);
+            kind.sent = kind.json;
+        }
+    }
+
+    ServerAnswer extend(Held& held, const std::string& body) {
+        ServerAnswer answer =
+            session_.ask_with_text("POST", Session::lease_path(held.lease, ":extend"), body, held.extend_every);
+        held.is_lost = answer.word("outcome") == "expired";
+        held.cancel_requested = held.cancel_requested || is_true(answer.members, "cancel_requested");
+        return answer;
+    }
+
+    // What the command has said before it failed, for the next attempt.
+    void send_last_lines(const Held& held) {
+        if (!held.file) return;
+        read_lines(*held.file, true);
+        for (const ProgressFile::Kind& kind : held.file->kinds()) {
+            if (kind.json == kind.sent) continue;
+            int tries = 0;
+            const ServerAnswer answer =
+                ask_patiently(held.lease, ":extend", with_member(held.extension(), kind.member, kind.json), tries);
+            if (answer.has_outcome() && !answer) return;  // lost
+        }
+    }
+
+    void read_lines(ProgressFile& file, bool has_ended) {
+        const std::optional<std::string> wrong = file.read(has_ended);
+        if (!wrong) return;
+        session_.complain({"bad_line"_code, "A line of DUEWHEEL_PROGRESS_FILE is ignored: `" + *wrong +
+                                                "`. Write `progress` or `checkpoint`, a space, JSON, and a line feed."},
+                          kExitRefused);
     }
 
     // With the output as the result, if that is wanted. A producer that waits for a result must not get none because it
@@ -245,26 +331,35 @@ class Job {
     // if the lease was ended in this way.
     void end(const std::string& lease, std::string_view how, const std::string& body,
              std::atomic<std::uint64_t>& count) {
+        int tries = 0;
+        const ServerAnswer answer = ask_patiently(lease, how, body, tries);
+        if (answer) return void(++count);
+        if (answer.word("outcome") == "expired") {
+            // After an attempt without a response it is unknown whether that attempt ended the lease.
+            session_.complain(
+                {"expired"_code, tries == 0
+                                     ? "The result of the command is not recorded: " + printable(answer.word("detail"))
+                                     : "The lease has ended, but the response was lost: check the message with `get`"},
+                kExitRefused);
+        }
+        ++progress_.lost;
+    }
+
+    // Repeats a call of a lease while the server is away or busy. `tries`: those before the last one.
+    ServerAnswer ask_patiently(const std::string& lease, std::string_view how, const std::string& body, int& tries) {
         milliseconds pause = kPauseFirst;
-        for (int tries = 0; tries < kEndTries; ++tries) {
-            const ServerAnswer answer =
-                session_.ask_with_text("POST", Session::lease_path(lease, how), body, kPatience);
-            if (answer) return void(++count);
-            if (answer.word("outcome") == "expired") {
-                // After an attempt without a response it is unknown whether that attempt ended the lease.
-                session_.complain(
-                    {"expired"_code,
-                     tries == 0 ? "The result of the command is not recorded: " + printable(answer.word("detail"))
-                                : "The lease has ended, but the response was lost: check the message with `get`"},
-                    kExitRefused);
-                return void(++progress_.lost);
-            }
-            const bool again = answer.exit_code == kExitUnreachable || answer.status == 429 || answer.status >= 500;
-            if (!again || progress_.signals > 1) break;
+        for (tries = 0;; ++tries) {
+            ServerAnswer answer = session_.ask_with_text("POST", Session::lease_path(lease, how), body, kPatience);
+            // What a command says is refused by a full disk, which may stay full for long; the end of a lease is not.
+            if (how == ":extend" && answer.status == kStatusNoSpace) return answer;
+            if (!is_temporary(answer) || tries + 1 == kEndTries || progress_.signals > 1) return answer;
             rest(pause);
             pause = std::min(2 * pause, kPauseMost);
         }
-        ++progress_.lost;
+    }
+
+    static bool is_temporary(const ServerAnswer& answer) {
+        return answer.exit_code == kExitUnreachable || answer.status == 429 || answer.status >= 500;
     }
 
     Session session_;
@@ -273,6 +368,7 @@ class Job {
     milliseconds pause_ = kPauseFirst;
     std::optional<milliseconds> refused_since_;  // no lease call has been answered since then
     bool busy_ = false;
+    bool has_no_files_ = false;  // it has been reported
 };
 
 // Blocked in every process, so that the first one can wait for the signals and no job is interrupted.
@@ -309,7 +405,9 @@ void watch(const sigset_t& awaited, std::uint32_t running, WorkerState& progress
 
 }  // namespace
 
-int work(const Session& session, const WorkArguments& arguments) {
+int work(const Session& session, const WorkArguments& given) {
+    WorkArguments arguments = given;
+    if (arguments.worker.empty()) arguments.worker = name_of_this_process();
     void* page = ::mmap(nullptr, sizeof(WorkerState), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (page == MAP_FAILED) return session.complain({"cannot_run"_code, "Out of memory."}, kExitRefused);
     WorkerState& progress = *new (page) WorkerState;

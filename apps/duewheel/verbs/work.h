@@ -22,6 +22,7 @@ struct WorkArguments {
     std::string queue;
     std::string command;
     std::string lease;       // empty: that of the queue; extended while the command runs
+    std::string worker;      // its name; empty: the host and the process
     std::uint32_t jobs = 1;  // messages at the same time
     bool drain = false;      // end when no message is due
     bool result = false;     // the standard output of the command is the result of its message
