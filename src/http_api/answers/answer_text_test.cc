@@ -179,7 +179,8 @@ TEST(AnswerText, of_the_end_of_a_lease) {
 }
 
 TEST(AnswerText, of_a_refusal) {
-    const HttpResponse response = answer_text(Error{"unknown_id"_code, "No \"such\" message.", "id"});
+    const Error error{"unknown_id"_code, "No \"such\" message.", "id"};
+    const HttpResponse response = answer_text(error);
     EXPECT_EQ(response.status, 404);
     EXPECT_EQ(response.content_type, "application/problem+json");
     EXPECT_EQ(response.body, R"({"type":"about:blank","title":"No such message","status":404,"code":"unknown_id",)"
@@ -200,7 +201,8 @@ TEST(AnswerText, sends_retry_after_to_a_limited_client) {
 
 // A code that no client should receive is an internal error, and must not look like an error of the client.
 TEST(AnswerText, of_a_code_that_is_not_for_clients_is_500) {
-    const HttpResponse response = answer_text(Error{"damaged_log"_code, "x", "y"});
+    const Error error{"damaged_log"_code, "x", "y"};
+    const HttpResponse response = answer_text(error);
     EXPECT_EQ(response.status, 500);
     EXPECT_NE(response.body.find(R"("status":500)"), std::string::npos);
 }
