@@ -129,6 +129,8 @@ class Oracle {
     void leave_halves_alone();
     // Consumers have just found every queue empty.
     void queues_are_drained();
+    // Consumers got nothing although messages are ready: leases of an earlier run may be all that there may be.
+    void leases_are_in_use() { leases_in_use_ = true; }
     // Time jumps: until then every client only sleeps.
     void time_leapt() { drained_ms_ = now_; }
     // Consumers have drained all queues, and each schedule was read: verifies that each run that it reports was
@@ -660,7 +662,8 @@ class Oracle {
     std::vector<std::uint64_t> loops_;             // serials of those that may not have created all occurrences yet
     std::vector<std::uint64_t> overdue_prepared_;  // serials of those whose default cannot apply yet
     DueMs alone_from_ms_ = kNeverMs;
-    DueMs drained_ms_ = 0;        // when consumers last found all queues empty
+    DueMs drained_ms_ = 0;  // when consumers last found all queues empty
+    bool leases_in_use_ = false;
     DueMs slowest_drain_ms_ = 0;  // the longest time that a drain took
     std::map<MessageId, std::uint64_t> serial_of_id_;
     std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> serial_of_key_;

@@ -355,7 +355,7 @@ std::uint64_t Oracle::checks_not_met(const QueueKey* queue) const {
 // 4,000 steps left them 12,000 messages, and they were at its queue again after 1.5 s.
 bool Oracle::is_unhurried(const TransactionRule& rule) const {
     const DueMs slowest = std::max({kUnhurriedMs - 1, slowest_drain_ms_, now_ - drained_ms_});
-    return rule.check_after_ms > slowest;
+    return rule.check_after_ms > slowest && !leases_in_use_;
 }
 
 void Oracle::leave_halves_alone() {

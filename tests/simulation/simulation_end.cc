@@ -484,9 +484,8 @@ void Simulation::drain() {
             idle_rounds = 0;
             continue;
         }
-        // Leases of an earlier run may be all that there may be: then consumers get nothing.
         const EngineCounters counters = shard_->engine().counters();
-        if (counters.ready == 0 || counters.leased == 0) oracle_.queues_are_drained();
+        counters.ready != 0 && counters.leased != 0 ? oracle_.leases_are_in_use() : oracle_.queues_are_drained();
         // Who may be dead for long enough to be gone may as well be dead still: all of them are returned once.
         const bool all_ended = oracle_.all_ended();
         if (all_ended && idle_rounds > 0) return;
