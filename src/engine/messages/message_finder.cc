@@ -94,8 +94,9 @@ std::optional<Verdict> MessageFinder::answer_unless_here(const Known& known, Pen
 }
 
 void MessageFinder::withdraw(const Known& known) {
+    if (!known.admitted) return;
     const Entry& entry = recent_.entry(known.entry);
-    if (known.admitted && !entry.in_batch && entry.waits_for == WaitsFor::none) lifecycle_.drop(known.entry);
+    if (!entry.in_batch && entry.waits_for == WaitsFor::none) lifecycle_.drop(known.entry);
 }
 
 Verdict MessageFinder::replied_unchanged(const Known& known, const PendingCommand& pending, Reply with) {
