@@ -38,6 +38,12 @@ function(duewheel_add_test name)
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 600)  # under the sanitizers, on a slow machine
   endif()
+  # CTest takes two tests of one name in two folders, and `ctest -R` then runs both.
+  get_property(names GLOBAL PROPERTY duewheel_test_names)
+  if(name IN_LIST names)
+    message(FATAL_ERROR "There is already a test ${name}. Give this one another name.")
+  endif()
+  set_property(GLOBAL APPEND PROPERTY duewheel_test_names ${name})
   add_test(NAME ${name} COMMAND ${arg_COMMAND})
   set_tests_properties(${name} PROPERTIES LABELS ${arg_STAGE} COST ${arg_COST} TIMEOUT ${arg_TIMEOUT}
     ENVIRONMENT "${arg_ENVIRONMENT}")
