@@ -94,9 +94,10 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     if (after != about->epochs.begin()) {
         // What brings it back may be answered later: a redrive when all of its queue are there.
         const Worlds& then = (after - 1)->worlds;
-        const bool was_dead = about->returns_open > 0 && std::none_of(then.begin(), then.end(), [](const World& world) {
-                                  return world.is_live() || world.is_ended() || world.phase == World::Phase::absent;
-                              });
+        const bool may_have_come_back =
+            about->returns_open > 0 && std::any_of(then.begin(), then.end(), [](const World& world) {
+                return world.phase == World::Phase::dead || world.phase == World::Phase::held;
+            });
         // And so may what commits it.
         const bool was_prepared =
             std::any_of(then.begin(), then.end(), [](const World& world) { return world.is_prepared(); });
@@ -105,7 +106,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
             return std::holds_alternative<LeaseMessageCommand>(requests_.at(open).command);
         });
         Worlds all = then;
-        if (was_dead || was_prepared || was_leased_by_id) {
+        if (may_have_come_back || was_prepared || was_leased_by_id) {
             for (const World& world : with_open_commands(*about, 0)) add_world(all, world);
         }
         if (by_id != nullptr) {
