@@ -371,12 +371,26 @@ Setting setting_of(const Limit& limit) {
     return setting;
 }
 
-// The sections in their order; in each its own settings first, then those that are limits.
+constexpr std::string_view section_of(std::string_view name) {
+    const std::size_t dot = name.rfind('.');
+    return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+}
+
+// The sections in their order.
+constexpr std::string_view kSections[] = {"",      "http",     "beanstalk", "tls",       "auth",   "limits", "webhooks",
+                                          "kafka", "kafka.in", "kafka.log", "kafka.out", "shards", "leases", "retry",
+                                          "store", "clock",    "audit",     "memory",    "log"};
+static_assert(std::all_of(std::begin(kSettings), std::end(kSettings),
+                          [](const Setting& setting) {
+                              return std::find(std::begin(kSections), std::end(kSections), section_of(setting.name)) !=
+                                     std::end(kSections);
+                          }),
+              "a setting whose section is not listed could not be given");
+
+// Section by section; in each its own settings first, then those that are limits.
 std::vector<Setting> all_settings() {
     std::vector<Setting> all;
-    for (const std::string_view section :
-         {"", "http", "beanstalk", "tls", "auth", "limits", "webhooks", "kafka", "kafka.in", "kafka.log", "kafka.out",
-          "shards", "retry", "store", "clock", "audit", "memory", "log"}) {
+    for (const std::string_view section : kSections) {
         std::copy_if(std::begin(kSettings), std::end(kSettings), std::back_inserter(all),
                      [&](const Setting& setting) { return setting.section() == section; });
         for (const Limit& limit : limits()) {
@@ -395,8 +409,7 @@ std::string with_letters(std::string_view text, char (*letter)(char)) {
 }  // namespace
 
 std::string_view Setting::section() const {
-    const std::size_t dot = name.rfind('.');
-    return dot == std::string_view::npos ? std::string_view() : name.substr(0, dot);
+    return section_of(name);
 }
 
 std::string_view Setting::key() const {
