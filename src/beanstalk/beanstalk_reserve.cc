@@ -205,7 +205,7 @@ void BeanstalkSession::drop_job(MessageId id) {
     service_.reserved_.erase(id);
 }
 
-void BeanstalkSession::act(std::int64_t now_ms) {
+void BeanstalkSession::run_due(std::int64_t now_ms) {
     time_out_jobs(now_ms);
     extend_leases(now_ms);
     if (now_ms >= job_until_ms_) {

@@ -59,11 +59,11 @@ void BeanstalkService::receive(ReplyToken token, Reply reply) {
     schedule(*waiting.session);
 }
 
-std::int64_t BeanstalkService::act() {
+std::int64_t BeanstalkService::run_due() {
     const std::int64_t now_ms = now_ms_();
     while (!wakeups_.empty() && wakeups_.begin()->first <= now_ms) {
         BeanstalkSession& session = *sessions_.at(wakeups_.begin()->second);
-        session.act(now_ms);
+        session.run_due(now_ms);
         schedule(session);
     }
     const std::int64_t pause_ends_ms = end_pauses(now_ms);

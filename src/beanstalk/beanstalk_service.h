@@ -76,7 +76,7 @@ class BeanstalkService {
 
     // Ends what has timed out; returns when to be called again. O(log n) in the number of sessions for each that has
     // something to end.
-    std::int64_t act();
+    std::int64_t run_due();
 
     // From now on puts are refused (DRAINING).
     void drain() { is_draining_ = true; }

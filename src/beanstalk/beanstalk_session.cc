@@ -66,7 +66,7 @@ BeanstalkSession::~BeanstalkSession() {
 
 // ---- input
 
-std::size_t BeanstalkSession::take(std::string_view bytes) {
+std::size_t BeanstalkSession::consume(std::string_view bytes) {
     const std::size_t size = bytes.size();
     const SlotNumber turn_ends = first_slot_ + kAnsweredPerTurn;
     while (!has_quit_ && first_slot_ < turn_ends) {

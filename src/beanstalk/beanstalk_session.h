@@ -37,7 +37,7 @@ class BeanstalkSession final : public StreamSession {
     BeanstalkSession(const BeanstalkSession&) = delete;
     BeanstalkSession& operator=(const BeanstalkSession&) = delete;
 
-    std::size_t take(std::string_view bytes) override;
+    std::size_t consume(std::string_view bytes) override;
     // A client that has left does not wait for a job.
     bool owes_replies() const override { return !slots_.empty() && !reserve_; }
 
@@ -145,7 +145,7 @@ class BeanstalkSession final : public StreamSession {
 
     // ---- called by the service
     std::int64_t next_wakeup_ms() const;
-    void act(std::int64_t now_ms);
+    void run_due(std::int64_t now_ms);
     void stop();
 
     std::int64_t now_ms() const { return service_.now_ms_(); }

@@ -78,7 +78,7 @@ class Client final : public StreamClient {
     }
     bool feed() {
         if (!session_ || !std::exchange(is_resumed_, false)) return false;
-        input_.erase(0, session_->take(input_));
+        input_.erase(0, session_->consume(input_));
         return true;
     }
     std::string output() { return std::exchange(output_, {}); }
@@ -134,7 +134,7 @@ class BeanstalkSessions : public ::testing::Test {
     void pass(std::int64_t ms) {
         now_ms_ += ms;
         port_.shard().turn(ms);
-        service_.act();
+        service_.run_due();
         run();
     }
 

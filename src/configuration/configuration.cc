@@ -164,8 +164,8 @@ void Configuration::refuse(const std::string& place, const std::string& sentence
     errors_.push_back(one_line(place + ": " + sentence + "."));
 }
 
-void Configuration::take(const Setting& setting, Result<SettingValue> value, const std::string& place,
-                         std::string origin) {
+void Configuration::set(const Setting& setting, Result<SettingValue> value, const std::string& place,
+                        std::string origin) {
     if (!value) return refuse(place, value.error().message);
     in_force_[place_of(setting)] = {*std::move(value), std::move(origin), place};
 }
@@ -197,7 +197,7 @@ void Configuration::take_entry(std::string_view file, const TomlEntry& entry) {
         const std::string place =
             section ? key_place
                     : std::string(file) + ":" + std::to_string(entry.at.line) + ":" + std::to_string(entry.at.column);
-        return take(*setting, value_in_file(*setting, entry.value), place, line);
+        return set(*setting, value_in_file(*setting, entry.value), place, line);
     }
     if (is_section(entry.name)) {
         if (section) return;
@@ -223,7 +223,7 @@ void Configuration::take_environment(std::span<const std::pair<std::string, std:
             if (known.back() == name) found = &setting;
         }
         if (found != nullptr) {
-            take(*found, parse_setting(*found, value), name, name);
+            set(*found, parse_setting(*found, value), name, name);
             continue;
         }
         // Other programs of the project have variables of their own; warn only about a likely misspelling.
@@ -234,7 +234,7 @@ void Configuration::take_environment(std::span<const std::pair<std::string, std:
 }
 
 void Configuration::take_flag(const Setting& setting, std::string_view text) {
-    take(setting, parse_setting(setting, text), setting.flag(), setting.flag());
+    set(setting, parse_setting(setting, text), setting.flag(), setting.flag());
 }
 
 void Configuration::check_orders() {

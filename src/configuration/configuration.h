@@ -47,7 +47,7 @@ class Configuration {
 
   private:
     void take_entry(std::string_view file, const TomlEntry& entry);
-    void take(const Setting& setting, Result<SettingValue> value, const std::string& place, std::string origin);
+    void set(const Setting& setting, Result<SettingValue> value, const std::string& place, std::string origin);
     void refuse(const std::string& place, const std::string& sentence);
 
     std::vector<InForce> in_force_;  // in the order of settings()

@@ -29,7 +29,7 @@ class TargetPace {
     }
     // Counts one post. Tokens that came since the last look, and find the bucket full, are lost first: otherwise they
     // would fill it again right after a post that waited for its message.
-    void take(std::int64_t now_ms) {
+    void count(std::int64_t now_ms) {
         if (per_second_ == 0) return;
         fill(now_ms);
         held_ -= kToken;

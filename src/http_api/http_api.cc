@@ -358,7 +358,7 @@ Result<HttpResponse> HttpApi::read_stats(const HttpRequest& request) const {
     const Result<QueryRequest> query = QueryRequest::parse(request.query, {"queues"});
     if (!query) return query.error();
     std::size_t most = kStatsQueues;
-    if (Status read = take(query->integer("queues", 0, kStatsQueuesMax), most); !read) return std::move(read).error();
+    if (Status read = assign(query->integer("queues", 0, kStatsQueuesMax), most); !read) return std::move(read).error();
     return stats(most);
 }
 

@@ -90,7 +90,7 @@ class HttpApi {
     HttpResponse refuse(int status, ErrorCode code, std::string_view message);
 
     // Sends events (event_streams.h) that are due at `now_ns` by the monotonic clock; returns when to call it again.
-    std::int64_t send_events(std::int64_t now_ns) { return events_.act(now_ns); }
+    std::int64_t send_events(std::int64_t now_ns) { return events_.run_due(now_ns); }
     // While the log is unavailable: refuses the requests that have waited for it for long (waiting_requests.h).
     void refuse_waiting(std::int64_t now_ns) { waiting_.refuse_old(now_ns); }
     // Refuses the requests whose access token has expired while they waited; returns when to call it again at the

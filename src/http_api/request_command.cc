@@ -51,8 +51,8 @@ Result<Command> read_lease(const HttpRequest& request, LeaseCommand lease) {
     if (!json) return json.error();
     std::int64_t most = lease.max;
     std::int64_t least = lease.min;
-    Status read = take(json->integer("max"), most);
-    if (read) read = take(json->integer("min"), least);
+    Status read = assign(json->integer("max"), most);
+    if (read) read = assign(json->integer("min"), least);
     if (read) read = read_known_fields(*json, fields_of<LeaseCommand>(), &lease);
     if (!read) return std::move(read).error();
     // A number that does not fit the type is clamped, and still out of range; the engine's error names the range.
@@ -72,7 +72,7 @@ Result<Command> read_redrive(const HttpRequest& request, RedriveCommand redrive)
     const Result<JsonRequest> json = read_members(request, kRedriveMembers);
     if (!json) return json.error();
     std::optional<std::int64_t> most;
-    if (Status read = take(json->integer("max"), most); !read) return std::move(read).error();
+    if (Status read = assign(json->integer("max"), most); !read) return std::move(read).error();
     if (most) redrive.max = static_cast<std::uint64_t>(std::max<std::int64_t>(*most, 0));
     return Command(std::move(redrive));
 }
@@ -112,7 +112,7 @@ Result<Command> read_cancel(const QueryRequest& query, CancelCommand cancel) {
 }
 
 Result<Command> read_get(const QueryRequest& query, GetCommand get) {
-    if (Status read = take(query.duration_ms("wait"), get.wait_ms); !read) return std::move(read).error();
+    if (Status read = assign(query.duration_ms("wait"), get.wait_ms); !read) return std::move(read).error();
     return Command(std::move(get));
 }
 

@@ -124,11 +124,11 @@ class StreamConnection final : public StreamClient, public Connection {
         }
         is_resumed_ = false;
         if (input_.empty()) {
-            input_ = bytes.substr(session_->take(bytes));
+            input_ = bytes.substr(session_->consume(bytes));
             return;
         }
         input_ += bytes;
-        input_.erase(0, session_->take(input_));
+        input_.erase(0, session_->consume(input_));
     }
 
     static constexpr std::size_t kGatherBytes = 16 * 1024;

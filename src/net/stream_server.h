@@ -45,7 +45,7 @@ class StreamSession {
     virtual ~StreamSession() = default;
     // Takes bytes from their front; returns how many. What is left is offered again, with more behind it, after
     // resume(); so are no bytes, if none are left.
-    virtual std::size_t take(std::string_view bytes) = 0;
+    virtual std::size_t consume(std::string_view bytes) = 0;
     // The client has stopped sending. Returns whether replies to it are in progress, for which the connection stays
     // open until resume() is called and this is false.
     virtual bool owes_replies() const = 0;

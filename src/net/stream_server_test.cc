@@ -20,7 +20,7 @@ class Repeater final : public StreamSession {
   public:
     Repeater(StreamClient& client, int& takes) : client_(client), takes_(takes) {}
 
-    std::size_t take(std::string_view bytes) override {
+    std::size_t consume(std::string_view bytes) override {
         if (bytes.empty()) return 0;
         ++takes_;
         client_.write(std::string(kReplyBytes, bytes.front()));

@@ -168,7 +168,7 @@ Status ReplicatedJournal::read_to(std::int64_t offset) {
         }
         for (const KafkaRecord& record : *records) {
             if (record.offset >= offset) break;
-            if (const Result<TopicChain::Step> taken = chain_.take(record); !taken) return taken.error();
+            if (const Result<TopicChain::Step> taken = chain_.append(record); !taken) return taken.error();
         }
     }
     return {};

@@ -13,7 +13,7 @@ TopicChain::TopicChain(TopicLog log) : log_(std::move(log)), cluster_(hash_of_cl
 TopicChain::TopicChain(TopicLog log, const ChainPosition& from)
     : log_(std::move(log)), cluster_(hash_of_cluster(log_.cluster)), position_(from), has_begun_(true) {}
 
-Result<TopicChain::Step> TopicChain::take(const KafkaRecord& record) {
+Result<TopicChain::Step> TopicChain::append(const KafkaRecord& record) {
     reading_ = record.offset;
     Result<TopicRecord> decoded =
         record.value ? decode_topic_record(*record.value) : Error{"damaged_topic"_code, "it has no value"};

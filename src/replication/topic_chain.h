@@ -47,7 +47,7 @@ class TopicChain {
 
     // Takes the next record. After an error nothing more can be taken.
     // Codes: `damaged_topic`, `newer_format`; the text names topic, partition and offset.
-    Result<Step> take(const KafkaRecord& record);
+    Result<Step> append(const KafkaRecord& record);
 
     // The newest claim; none after a start at a position, until the next one.
     const std::optional<Claim>& claim() const { return claim_; }
@@ -63,7 +63,7 @@ class TopicChain {
     std::uint64_t ignored() const { return ignored_; }
     const TopicLog& log() const { return log_; }
 
-    // For the owner, in place of take(): records that got the offsets that were expected. A segment comes first.
+    // For the owner, in place of append(): records that got the offsets that were expected. A segment comes first.
     void sent_segment(const SegmentHeader& header);
     void sent_commit(const Commit& commit, std::uint64_t link);
     void sent_to(std::int64_t next_offset) { position_.next_offset = next_offset; }

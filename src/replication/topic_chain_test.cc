@@ -32,7 +32,7 @@ class TopicChainTest : public testing::Test {
         std::int64_t offset = 0;
         for (KafkaRecord record : records_) {
             record.offset = offset++;
-            if (const Result<Step> step = chain.take(record); !step) return step.error();
+            if (const Result<Step> step = chain.append(record); !step) return step.error();
         }
         return {};
     }

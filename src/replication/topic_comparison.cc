@@ -127,7 +127,7 @@ Result<TopicComparison> compare_with_topic(FileSystem& files, const std::string&
         if (!records) return records.error();
         if (records->empty()) return Error{"kafka_unavailable"_code, "topic " + log.topic + " cannot be read"};
         for (const KafkaRecord& record : *records) {
-            const Result<TopicChain::Step> step = chain.take(record);
+            const Result<TopicChain::Step> step = chain.append(record);
             if (!step) return step.error();
             if (Status taken = comparison.take(chain, *step); !taken) return std::move(taken).error();
         }

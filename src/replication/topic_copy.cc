@@ -81,7 +81,7 @@ Result<TopicCopy::Progress> TopicCopy::follow(std::int64_t timeout_ms) {
     }
     Progress progress{.records = records->size()};
     for (const KafkaRecord& record : *records) {
-        const Result<TopicChain::Step> step = chain_.take(record);
+        const Result<TopicChain::Step> step = chain_.append(record);
         if (std::exchange(is_resuming_, false) && (!step || *step != TopicChain::Step::segment)) {
             if (Status started = read_from_front(); !started) return std::move(started).error();
             return progress;

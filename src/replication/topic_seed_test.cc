@@ -56,7 +56,7 @@ TEST_F(TopicSeedTest, the_first_node_takes_over_at_once) {
     ASSERT_TRUE(second_.stand_by().ok());
     TopicChain chain(kTrialLog);
     TopicChain::Step last = TopicChain::Step::beat;
-    for (const KafkaRecord& record : kafka_.committed(kTrialLog.topic)) last = chain.take(record).value();
+    for (const KafkaRecord& record : kafka_.committed(kTrialLog.topic)) last = chain.append(record).value();
     EXPECT_EQ(last, TopicChain::Step::released);
     EXPECT_EQ(chain.ignored(), 0u);
 }

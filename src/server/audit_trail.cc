@@ -204,7 +204,7 @@ void AuditTrail::sync_failed(const Error& error) {
     }
 }
 
-EventLoop::TimePoint AuditTrail::act(std::int64_t now_ns) {
+EventLoop::TimePoint AuditTrail::run_due(std::int64_t now_ns) {
     if (retry_at_ns_ != 0 && retry_at_ns_ <= now_ns && !has_failed_) start_write();
     if (sync_at_ns_ != 0 && sync_at_ns_ <= now_ns && !has_failed_) sync();
     if (count_at_ns_ != 0 && count_at_ns_ <= now_ns) {

@@ -47,7 +47,7 @@ class AuditTrail final : public AuditPort {
     void record_limited(AuditEntry entry) override;
 
     // Does what is due: syncs, retries, writes counts of refusals. Returns when to call it again.
-    EventLoop::TimePoint act(std::int64_t now_ns);
+    EventLoop::TimePoint run_due(std::int64_t now_ns);
 
     // The last lines and a sync are queued, and written before the destructor returns. Nothing is recorded after this.
     void finish();

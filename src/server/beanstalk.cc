@@ -113,8 +113,8 @@ std::optional<BoundAddress> Beanstalk::bound() const {
     return bound;
 }
 
-EventLoop::TimePoint Beanstalk::act() {
-    const std::int64_t at_ms = service_.act();
+EventLoop::TimePoint Beanstalk::run_due() {
+    const std::int64_t at_ms = service_.run_due();
     if (at_ms == BeanstalkService::kNever) return EventLoop::kOnEvents;
     return EventLoop::TimePoint(std::chrono::milliseconds(monotonic_now_ms() + at_ms - now_ms_() + 1));
 }

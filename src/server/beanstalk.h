@@ -31,7 +31,7 @@ class Beanstalk {
     // Nothing if it listens on a Unix socket.
     std::optional<BoundAddress> bound() const;
     // Ends what has timed out; returns when to be called again.
-    EventLoop::TimePoint act();
+    EventLoop::TimePoint run_due();
     void drain() { service_.drain(); }
     // Accepts nothing more, and ends all sessions after the replies that they owe.
     void stop();

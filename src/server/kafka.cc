@@ -100,7 +100,7 @@ void Kafka::start_reading() {
     if (reader_ || reader_options_.commands.inputs.empty()) return;
     const auto submit = [this](Command command, KafkaIntake::Done done) {
         auto shared = std::make_shared<Command>(std::move(command));
-        loop_.post([this, shared, done = std::move(done)] { intake_.take(std::move(*shared), done); });
+        loop_.post([this, shared, done = std::move(done)] { intake_.accept(std::move(*shared), done); });
     };
     KafkaReader::Positions positions;
     for (const auto& [name, input] : engine_.inputs()) positions.emplace(name, input.offset);

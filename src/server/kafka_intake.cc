@@ -32,7 +32,7 @@ Status set_target(QueueSettings& settings, const std::string& topic) {
 
 }  // namespace
 
-void KafkaIntake::take(Command command, Done done) {
+void KafkaIntake::accept(Command command, Done done) {
     FilledQueues queues = queues_of(command);
     std::erase_if(queues.names, [this](const std::string& name) { return ready_.contains(name); });
     if (queues.names.empty()) return submit(std::move(command), std::move(done));

@@ -28,7 +28,7 @@ class KafkaIntake {
     KafkaIntake(Submit submit, ReplyTokens tokens) : submit_(std::move(submit)), tokens_(tokens) {}
 
     // `done` gets the reply of the engine, or the error for which a queue could not get its target.
-    void take(Command command, Done done);
+    void accept(Command command, Done done);
     // The queue does not send to Kafka any more, as far as its settings are durable.
     void target_removed(const QueueName& queue);
     // The engine's reply to one of its tokens.

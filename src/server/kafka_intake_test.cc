@@ -31,7 +31,7 @@ struct Trial {
                        ReplyTokens(1)};
 
     void take(Command command) {
-        intake.take(std::move(command), [this](Reply reply) { replies.push_back(std::move(reply)); });
+        intake.accept(std::move(command), [this](Reply reply) { replies.push_back(std::move(reply)); });
     }
     bool is_patch_of(std::size_t number, const std::string& queue) const {
         const auto* patch = std::get_if<PatchQueueCommand>(&submitted.at(number).first);

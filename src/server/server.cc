@@ -329,8 +329,8 @@ std::optional<std::string> Server::Parts::why_puts_are_refused() const {
 
 EventLoop::TimePoint Server::Parts::turn() {
     EventLoop::TimePoint next_work = shard->turn();
-    next_work = std::min(next_work, http.act());
-    if (audit) next_work = std::min(next_work, audit->act(monotonic_now_ns()));
+    next_work = std::min(next_work, http.run_due());
+    if (audit) next_work = std::min(next_work, audit->run_due(monotonic_now_ns()));
     const std::int64_t expiry_ns = api->end_expired();
     if (expiry_ns != INT64_MAX) {
         next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(monotonic_now_ns() + expiry_ns)));
@@ -344,7 +344,7 @@ EventLoop::TimePoint Server::Parts::turn() {
         next_work = std::min(next_work, EventLoop::TimePoint(std::chrono::nanoseconds(now_ns + kLogCheckNs)));
     }
     if (beanstalk) {
-        next_work = std::min(next_work, beanstalk->act());
+        next_work = std::min(next_work, beanstalk->run_due());
         if (shard->needs_turn()) next_work = EventLoop::kAtOnce;
     }
     if (!reports.was_ready && shard->is_serving()) {

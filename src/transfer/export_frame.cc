@@ -35,7 +35,7 @@ Status read_count(const JsonRequest& json, std::string_view member, std::uint64_
 }
 
 Status read_digits(const JsonRequest& json, std::string_view member, std::size_t count, std::string& into) {
-    if (Status read = take(json.text(member), into); !read) return read;
+    if (Status read = assign(json.text(member), into); !read) return read;
     const bool fits = into.size() == count && std::all_of(into.begin(), into.end(), [](char c) {
                           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
                       });
@@ -79,10 +79,10 @@ Result<ExportHeader> read_header_line(const JsonRequest& json) {
             json.only({"kind", "format", "instance", "server_time", "server_time_ms", "sequence", "pending", "dead"});
     }
     if (read) read = read_digits(json, "instance", kInstanceDigits, header.instance);
-    if (read) read = take(json.epoch_ms("server_time_ms"), header.server_time_ms);
+    if (read) read = assign(json.epoch_ms("server_time_ms"), header.server_time_ms);
     if (read) read = read_count(json, "sequence", header.sequence);
     if (read) read = read_count(json, "pending", header.pending);
-    if (read) read = take(json.boolean("dead"), header.with_dead);
+    if (read) read = assign(json.boolean("dead"), header.with_dead);
     if (!read) return std::move(read).error();
     return header;
 }

@@ -26,7 +26,7 @@ Status read_name(const JsonRequest& line, std::string_view member, std::string& 
 }
 
 Status read_traceparent(const JsonRequest& line, std::string& into) {
-    if (Status read = take(line.text("traceparent"), into); !read) return read;
+    if (Status read = assign(line.text("traceparent"), into); !read) return read;
     if (into.empty() || is_traceparent(into)) return {};
     return Error{"bad_traceparent"_code, "`traceparent` must be valid W3C Trace Context", "traceparent"};
 }

@@ -57,9 +57,9 @@ Status go_on(const JsonRequest& line, SettingsLine& into, json::object& settings
     std::optional<std::int64_t> next_ms;
     std::int64_t next_occurrence = 1;
     bool is_paused = false;
-    Status read = take(line.epoch_ms("next_ms"), next_ms);
-    if (read) read = take(line.integer("next_occurrence"), next_occurrence);
-    if (read) read = take(line.boolean("paused"), is_paused);
+    Status read = assign(line.epoch_ms("next_ms"), next_ms);
+    if (read) read = assign(line.integer("next_occurrence"), next_occurrence);
+    if (read) read = assign(line.boolean("paused"), is_paused);
     if (!read) return read;
     settings["paused"] = is_paused;
     into.is_paused = is_paused;
@@ -85,8 +85,8 @@ Status go_on(const JsonRequest& line, SettingsLine& into, json::object& settings
 Status read_queue(const JsonRequest& line, SettingsLine& into, json::object& settings) {
     std::int64_t secrets = 0;
     std::int64_t headers = 0;
-    Status read = take(line.integer("secrets_excluded"), secrets);
-    if (read) read = take(line.integer("headers_excluded"), headers);
+    Status read = assign(line.integer("secrets_excluded"), secrets);
+    if (read) read = assign(line.integer("headers_excluded"), headers);
     if (!read) return read;
     into.lacks_secrets = secrets != 0 || headers != 0;
     // Otherwise posts would be sent unsigned, or without their authorization.
@@ -155,7 +155,7 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
     }
     if (kind == Kind::schedule) read = go_on(line, into, settings);
     if (kind == Kind::queue) read = read_queue(line, into, settings);
-    if (kind == Kind::watchdog) read = take(line.epoch_ms("due_ms"), into.next_ms);
+    if (kind == Kind::watchdog) read = assign(line.epoch_ms("due_ms"), into.next_ms);
     into.has_overdue = line.has("overdue");
     into.body = json::serialize(settings);
     if (read) read = check_put(into);

@@ -47,7 +47,7 @@ TEST(TargetBreaker, ignores_failures_of_posts_from_before_it_opened) {
 
 TEST(TargetPace, without_a_rate_knows_no_limit) {
     TargetPace pace;
-    for (int i = 0; i < 100'000; ++i) pace.take(5);
+    for (int i = 0; i < 100'000; ++i) pace.count(5);
     EXPECT_GT(pace.available(5), 1'000'000u);
     EXPECT_EQ(pace.next_ms(5), 5);
 }
@@ -64,7 +64,7 @@ TEST(TargetPace, is_the_rate_over_any_time) {
         const std::uint64_t burst = std::max(rate / 10, 1u);
         for (int step = 0; step < 5'000; ++step) {
             for (std::uint32_t there = pace.available(now); there > 0; --there) {
-                pace.take(now);
+                pace.count(now);
                 ++taken;
             }
             ASSERT_LE(taken, burst + static_cast<std::uint64_t>(now - begin) * rate / 1000) << rate;
@@ -83,8 +83,8 @@ TEST(TargetPace, keeps_its_level_when_the_rate_changes_up_to_the_new_size) {
     EXPECT_EQ(pace.available(10'000), 100u);
     pace.set(20);
     EXPECT_EQ(pace.available(10'000), 2u);
-    pace.take(10'000);
-    pace.take(10'000);
+    pace.count(10'000);
+    pace.count(10'000);
     EXPECT_EQ(pace.available(10'000), 0u);
     EXPECT_EQ(pace.next_ms(10'000), 10'050);
     EXPECT_EQ(pace.available(9'000), 0u) << "a clock that goes back gives nothing";
@@ -96,7 +96,7 @@ TEST(TargetPace, gives_nothing_while_it_is_overdrawn) {
     TargetPace pace;
     pace.set(20);
     EXPECT_EQ(pace.available(10'000), 2u);
-    for (int i = 0; i < 5; ++i) pace.take(10'000);
+    for (int i = 0; i < 5; ++i) pace.count(10'000);
     EXPECT_EQ(pace.available(10'000), 0u);
     EXPECT_EQ(pace.next_ms(10'000), 10'200);
     EXPECT_EQ(pace.available(10'199), 0u);
@@ -109,7 +109,7 @@ TEST(TargetPace, loses_what_comes_while_the_bucket_is_full) {
     TargetPace pace;
     pace.set(1);
     EXPECT_EQ(pace.available(10'000), 1u);
-    pace.take(13'000);
+    pace.count(13'000);
     EXPECT_EQ(pace.available(13'000), 0u);
     EXPECT_EQ(pace.next_ms(13'000), 14'000);
 }

@@ -151,7 +151,7 @@ struct WebhookClient::Parts : std::enable_shared_from_this<WebhookClient::Parts>
     void give_up();
     std::unique_ptr<Transfer> fresh();
     void begin(std::unique_ptr<Transfer> transfer);
-    void act(curl_socket_t socket, int events);
+    void drive(curl_socket_t socket, int events);
     void end(CURL* easy, CURLcode code);
     static WebhookAnswer answer_of(Transfer& transfer, CURLcode code);
 
@@ -194,7 +194,7 @@ void WebhookClient::Watch::wait(int bit, asio::posix::descriptor_base::wait_type
         const bool is_current = current != owner->watches.end() && current->second == self;
         if (!is_current || error == asio::error::operation_aborted || (self->wanted & bit) == 0) return;
         const int events = (bit == CURL_POLL_IN ? CURL_CSELECT_IN : CURL_CSELECT_OUT) | (error ? CURL_CSELECT_ERR : 0);
-        owner->act(self->fd, events);
+        owner->drive(self->fd, events);
         const auto after = owner->watches.find(self->fd);
         if (!error && after != owner->watches.end() && after->second == self) self->wait(bit, type);
     });
@@ -228,12 +228,12 @@ int WebhookClient::Parts::on_timer(CURLM*, long timeout_ms, void* self) {
     }
     parts.timer.expires_after(std::chrono::milliseconds(timeout_ms));
     parts.timer.async_wait([owner = parts.shared_from_this()](const boost::system::error_code& error) {
-        if (!error && !owner->gave_up) owner->act(CURL_SOCKET_TIMEOUT, 0);
+        if (!error && !owner->gave_up) owner->drive(CURL_SOCKET_TIMEOUT, 0);
     });
     return 0;
 }
 
-void WebhookClient::Parts::act(curl_socket_t socket, int events) {
+void WebhookClient::Parts::drive(curl_socket_t socket, int events) {
     int running = 0;
     curl_multi_socket_action(multi, socket, events, &running);
     int left = 0;

@@ -67,7 +67,7 @@ class WebhookTrial {
     void run(std::int64_t step_ms = 0) {
         for (int turns = 0; turns < 1'000; ++turns) {
             shard.engine().set_time(shard.engine().now() + step_ms);
-            pusher->act(shard.engine().now());
+            pusher->run_due(shard.engine().now());
             shard.turn(std::exchange(step_ms, 0));
             hand_over();
             if (pusher->next_wakeup(shard.engine().now()) > shard.engine().now()) return;

@@ -32,11 +32,11 @@ WebhookPusher::WebhookPusher(DeliveryPort& port, const WebhookOptions& options, 
 
 WebhookPusher::~WebhookPusher() = default;
 
-void WebhookPusher::act(DueMs now) {
+void WebhookPusher::run_due(DueMs now) {
     now_ = std::max(now_, now);
     if (port_.have_targets_changed(TargetKind::webhook)) take_changes();
     for (Arrived& arrived : std::exchange(answers_, {})) take_answer(std::move(arrived));
-    ends_.act(now_);
+    ends_.run_due(now_);
     targets_.touch_due(now_);
     begin_queued();
     shares_.feed_starved([this](TargetNumber number) { targets_.touch(number); });
@@ -88,7 +88,7 @@ void WebhookPusher::take_change(TargetQueue changed) {
     const bool is_another = changed.webhook && changed.webhook != state.webhook;
     if (is_another && cipher_.has_key() && !changed.webhook->headers.empty()) ++unencrypted_;
     const bool was_open = state.breaker.is_open();
-    if (Status fit = state.take(std::move(changed), secrets_, cipher_); !fit) {
+    if (Status fit = state.configure(std::move(changed), secrets_, cipher_); !fit) {
         events_.target_misconfigured(target.name, fit.error());
     }
     if (was_open && !state.breaker.is_open()) --open_;
@@ -206,7 +206,7 @@ bool WebhookPusher::may_go(const Target& target, const Post& post) const {
 void WebhookPusher::post(Post post, Delivered message) {
     Target& target = targets_.at(post.target);
     WebhookTargetState& state = target.state;
-    state.pace.take(now_);
+    state.pace.count(now_);
     targets_.touch(post.target);  // the next one is due at a time now
     ++state.trying;
     post.url = state.webhook->url;
@@ -245,7 +245,7 @@ void WebhookPusher::take_answer(Arrived arrived) {
     leave(arrived.post);
     post_us_.record(arrived.answer.took_us);
     update_breaker(posted, arrived.post, arrived.answer);
-    settle(arrived.post, arrived.answer);
+    end_lease(arrived.post, arrived.answer);
 }
 
 void WebhookPusher::update_breaker(Target& target, const Post& post, const WebhookAnswer& answer) {
@@ -263,7 +263,7 @@ void WebhookPusher::update_breaker(Target& target, const Post& post, const Webho
 }
 
 // Acknowledges, fails or releases the message.
-void WebhookPusher::settle(const Post& post, const WebhookAnswer& answer) {
+void WebhookPusher::end_lease(const Post& post, const WebhookAnswer& answer) {
     const WebhookMeaning meaning = meaning_of(answer);
     if (answer.kind == WebhookAnswer::Kind::forbidden) ++counters_.forbidden;
     switch (meaning) {
@@ -324,7 +324,7 @@ void WebhookPusher::end(const Post& post, Command command) {
     ends_.end(post.target, std::move(command), post.lease_until_ms);
 }
 
-void WebhookPusher::take_end(const LeaseEnds::Ended& ended) {
+void WebhookPusher::take_end(const PusherLeaseEnds::Ended& ended) {
     const auto* answer = std::get_if<LeaseEndAnswer>(&ended.reply);
     if (answer != nullptr && answer->outcome == LeaseOutcome::expired) ++counters_.ended_late;
     Target& target = targets_.at(ended.context);

@@ -25,7 +25,7 @@
 #include "base/histogram.h"
 #include "base/log.h"
 #include "delivery/lease_calls.h"
-#include "delivery/lease_ends.h"
+#include "delivery/pusher_lease_ends.h"
 #include "delivery/target_table.h"
 #include "port/delivery_port.h"
 #include "webhooks/header_cipher.h"
@@ -57,8 +57,8 @@ class WebhookPusher {
     ~WebhookPusher();
 
     // Before each iteration of the engine, which then executes its commands.
-    void act(DueMs now);
-    // When act() has something to do again, after the engine's replies were passed on. `now` for at once.
+    void run_due(DueMs now);
+    // When run_due() has something to do again, after the engine's replies were passed on. `now` for at once.
     DueMs next_wakeup(DueMs now) const;
 
     // From now on nothing is leased, and leased messages that are not posted yet are released.
@@ -112,10 +112,10 @@ class WebhookPusher {
     void release(const Post& post);
     void take_answer(Arrived arrived);
     void update_breaker(Target& target, const Post& post, const WebhookAnswer& answer);
-    void settle(const Post& post, const WebhookAnswer& answer);
+    void end_lease(const Post& post, const WebhookAnswer& answer);
     void pause_gone(const Post& post);
     void end(const Post& post, Command command);
-    void take_end(const LeaseEnds::Ended& ended);
+    void take_end(const PusherLeaseEnds::Ended& ended);
 
     DeliveryPort& port_;
     const WebhookOptions& options_;
@@ -131,7 +131,7 @@ class WebhookPusher {
     WebhookShares shares_;
 
     LeaseCalls calls_;
-    LeaseEnds ends_;
+    PusherLeaseEnds ends_;
 
     std::vector<Arrived> answers_;  // since the last iteration
     std::uint64_t open_ = 0;        // breakers

@@ -2,7 +2,7 @@
 
 namespace duewheel {
 
-Status WebhookTargetState::take(TargetQueue changed, const WebhookSecrets& secrets, const HeaderCipher& cipher) {
+Status WebhookTargetState::configure(TargetQueue changed, const WebhookSecrets& secrets, const HeaderCipher& cipher) {
     // A resume ends the backoff.
     if (paused && !changed.paused) backoff_until_ms = 0;
     // Other changes of a queue whose pause is not durable yet are reported as if it were not paused.

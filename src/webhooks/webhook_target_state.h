@@ -33,7 +33,7 @@ struct WebhookTargetState {
 
     // The settings of the queue have changed. An error, with the codes of TargetSetup::from(): the webhook cannot be
     // used.
-    Status take(TargetQueue changed, const WebhookSecrets& secrets, const HeaderCipher& cipher);
+    Status configure(TargetQueue changed, const WebhookSecrets& secrets, const HeaderCipher& cipher);
 
     bool may_post() const { return webhook && is_fit && !paused; }
     // A post to this URL was one to the target as it is now.

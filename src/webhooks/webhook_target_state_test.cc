@@ -13,7 +13,7 @@ struct Trial {
         queue.name = {"default", "q"};
         queue.paused = paused;
         queue.webhook = WebhookTarget{url, {}, 0, concurrency, 0};
-        return state.take(queue, secrets, cipher);
+        return state.configure(queue, secrets, cipher);
     }
     void open_breaker(DueMs now) {
         for (std::uint32_t i = 0; i < TargetBreaker::kFailuresToOpen; ++i) {
@@ -70,7 +70,7 @@ TEST(WebhookTargetState, a_webhook_that_cannot_be_used_is_not_posted_to) {
     TargetQueue queue;
     queue.name = {"default", "q"};
     queue.webhook = WebhookTarget{"http://a.example/", {"missing"}, 0, 0, 0};
-    const Status fit = trial.state.take(queue, trial.secrets, trial.cipher);
+    const Status fit = trial.state.configure(queue, trial.secrets, trial.cipher);
     ASSERT_FALSE(fit);
     EXPECT_FALSE(trial.state.may_post());
     EXPECT_EQ(trial.state.status(0, 0).state, TargetStatus::State::unfit);

@@ -181,11 +181,11 @@ void fuzz(std::string_view input) {
         const std::string_view piece = left.substr(0, 1 + script.below(64));
         left.remove_prefix(piece.size());
         waiting += piece;
-        waiting.erase(0, session->take(waiting));
+        waiting.erase(0, session->consume(waiting));
         for (unsigned answers = script.below(4); answers > 0 && port.answer_one(); --answers) {
         }
         now_ms += script.one_of({0, 1, 500, 2'000, 70'000});
-        service.act();
+        service.run_due();
     }
     session.reset();
     while (port.answer_one()) {

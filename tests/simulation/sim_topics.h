@@ -52,7 +52,7 @@ class SimTopics {
     void process_died();
 
     // Before each turn of the engine, whose time is set.
-    void act() { pusher_->act(engine_->now()); }
+    void run_due() { pusher_->run_due(engine_->now()); }
     // A reply to one of the pusher's tokens.
     void hear(const ReplyEffect& effect);
     static bool is_own(ReplyToken token) { return kTokens.owns(token); }

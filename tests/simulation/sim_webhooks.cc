@@ -81,7 +81,7 @@ void SimWebhooks::hear(const ReplyEffect& effect) {
     if (!oracle_.violated()) port_->deliver(effect.token, effect.reply);
 }
 
-void SimWebhooks::act() {
+void SimWebhooks::run_due() {
     const DueMs now = engine_->now();
     for (std::size_t i = posts_.size(); i-- > 0;) {
         if (posts_[i].times_out_ms > now) continue;
@@ -89,7 +89,7 @@ void SimWebhooks::act() {
         late.kind = WebhookAnswer::Kind::timed_out;
         answer(i, std::move(late));
     }
-    pusher_->act(now);
+    pusher_->run_due(now);
 }
 
 DueMs SimWebhooks::next_wakeup() const {

@@ -46,7 +46,7 @@ class SimWebhooks {
     void process_died();
 
     // Before each turn of the engine, which was told the time.
-    void act();
+    void run_due();
     // A reply to one of the pusher's tokens.
     void hear(const ReplyEffect& effect);
     static bool is_own(ReplyToken token) { return kTokens.owns(token); }

@@ -248,8 +248,8 @@ void Simulation::turn() {
     const bool due = shard_->commit_under_way() && shard_->engine().next_wakeup() <= told;
     if (due) rare_.met(Rare::due_while_commit_in_flight);
     if (has_hooks() || has_topics()) shard_->engine().set_time(told);
-    if (has_hooks()) webhooks_.act();
-    if (has_topics()) topics_.act();
+    if (has_hooks()) webhooks_.run_due();
+    if (has_topics()) topics_.run_due();
     const std::uint64_t lost_before = due ? shard_->engine().counters().leases_expired : 0;
     if (has(Fault::slow_disk)) shard_->engine().delay_batch(random_.chance(200'000));
     shard_->turn(told);

@@ -155,7 +155,7 @@ int check(Session& session, const ImportArguments& arguments, LineFile& file, Te
           std::uint64_t& unread) {
     ExportReader reader;
     const Status read = read_lines(file, reader, &telling, "checked", unread,
-                                   [&](const ExportLine& line) { return dry.take(reader.line(), line); });
+                                   [&](const ExportLine& line) { return dry.submit(reader.line(), line); });
     if (!read) return session.complain(read.error(), kExitRefused);
     static_cast<void>(dry.finish());
     const Status whole = reader.finish();
@@ -201,7 +201,7 @@ int import_into(Session& session, const ImportArguments& arguments, LineFile& fi
         ExportReader reader;
         std::uint64_t unread_again = 0;
         const Status read = read_lines(file, reader, nullptr, "imported", unread_again,
-                                       [&](const ExportLine& line) { return run.take(reader.line(), line); });
+                                       [&](const ExportLine& line) { return run.submit(reader.line(), line); });
         const bool is_done = run.finish();
         if (!read) return session.complain(read.error(), kExitRefused);
         counts = run.counts();

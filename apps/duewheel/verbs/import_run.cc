@@ -72,7 +72,7 @@ void ImportRun::refuse(std::uint64_t number, const Refusal& why) {
     report_(number, why);
 }
 
-bool ImportRun::take(std::uint64_t number, const ExportLine& line) {
+bool ImportRun::submit(std::uint64_t number, const ExportLine& line) {
     if (is_to_stop()) return stop(batch_.empty() ? number : batch_.front().line, told_to_stop());
     if (const auto* header = std::get_if<ExportHeader>(&line)) {
         instance_ = header->instance;

@@ -105,7 +105,7 @@ class ImportRun {
         : server_(server), options_(options), report_(std::move(report)) {}
 
     // False: the import cannot continue; `ended()` has the reason. Lines must be passed in order.
-    bool take(std::uint64_t number, const ExportLine& line);
+    bool submit(std::uint64_t number, const ExportLine& line);
     // Call it after the last line, also if the import could not continue. False as above.
     bool finish();
 

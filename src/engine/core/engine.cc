@@ -29,7 +29,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
     }
     for (const NamespaceStart& state : start.namespaces) {
         Namespace& space = queues_.namespaces().at(state.name_space);
-        settings_.take(space, state.settings, state.log_position, state.record_bytes);
+        settings_.install(space, state.settings, state.log_position, state.record_bytes);
     }
     for (const EngineStart::QueueState& state : start.queue_states) {
         const QueueNumber number = recent_.queues().number(state.queue.name_space, state.queue.queue);
@@ -41,7 +41,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
             queue.newest_death_ms = now_;
         }
         if (state.settings.revision == 0) continue;
-        settings_.take(number, state.settings, state.settings_position, state.settings_bytes);
+        settings_.install(number, state.settings, state.settings_position, state.settings_bytes);
     }
 }
 

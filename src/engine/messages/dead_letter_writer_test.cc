@@ -27,7 +27,7 @@ struct Trial : TrialParts {
     MessageId die() {
         const EntryNumber number = put_message(now);
         queues[0].ready.pop_first();
-        lifecycle.take(number);
+        lifecycle.dequeue(number);
         lifecycle.start_attempt(number, {1}, now);
         advance_to(now + 1);
         batch([this] { lifecycle.own_records().exhausted.add_to_batch(); });

@@ -168,7 +168,7 @@ Dispatcher::Taken Dispatcher::take_ready(QueueNumber number, std::uint32_t max) 
         }
         taken.push_back(*first);
         at.ready.pop_first();
-        lifecycle_.take(taken.back().entry);
+        lifecycle_.dequeue(taken.back().entry);
     }
     std::sort(taken.begin(), taken.end());  // a queue with a backlog has two streams
     return result;
@@ -185,7 +185,7 @@ void Dispatcher::put_back(QueueNumber number, const std::vector<ReadyKey>& keys)
 void Dispatcher::lease_ready(EntryNumber number, ReplyToken token, const LeaseTerms& terms) {
     const Entry& entry = recent_.entry(number);
     const ReadyKey key{entry.priority, {entry.due_ms, entry.id}, number};
-    lifecycle_.take(number);
+    lifecycle_.dequeue(number);
     grant(entry.queue, {key}, token, terms, now_);
 }
 

@@ -42,7 +42,7 @@ void DueWindow::raise() {
     until_ms_ = std::max(until_ms_, now_ + length_ms_);
 }
 
-void DueWindow::take(const DueLookup& lookup, const Stretch& stretch) {
+void DueWindow::merge(const DueLookup& lookup, const Stretch& stretch) {
     const bool is_overdue = lookup.from.due_ms < overdue_until_ms_;
     (is_overdue ? overdue_to_ : read_to_) = stretch.complete ? DuePosition{lookup.until_ms, 0} : stretch.next;
     if (!is_overdue) rows_ += stretch.rows.size();

@@ -35,7 +35,7 @@ class DueWindow : Uses<EngineOptions, RecentTier, ServerTime> {
     void end_lookup() { is_reading_ = false; }
     bool is_reading() const { return is_reading_; }
     // Its result is valid: these rows are in memory now, or memory has newer state.
-    void take(const DueLookup& lookup, const Stretch& stretch);
+    void merge(const DueLookup& lookup, const Stretch& stretch);
 
     // Messages due before it belong in memory.
     DueMs until_ms() const { return until_ms_; }

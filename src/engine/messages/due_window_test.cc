@@ -23,7 +23,7 @@ struct Trial {
         const std::optional<DueLookup> lookup = window.next_lookup();
         if (!lookup) return ADD_FAILURE() << "nothing is to be read", DueLookup{};
         window.end_lookup();
-        window.take(*lookup, Stretch{std::vector<MessageRow>(rows), true, {}});
+        window.merge(*lookup, Stretch{std::vector<MessageRow>(rows), true, {}});
         return *lookup;
     }
 
@@ -42,13 +42,13 @@ TEST(DueWindow, reads_overdue_messages_in_turn_with_those_that_fall_due_next) {
         EXPECT_EQ(overdue->until_ms, kNow);
         EXPECT_FALSE(test.window.next_lookup()) << "one at a time";
         test.window.end_lookup();
-        test.window.take(*overdue, Stretch{std::vector<MessageRow>(1), false, {to, 0}});
+        test.window.merge(*overdue, Stretch{std::vector<MessageRow>(1), false, {to, 0}});
         EXPECT_EQ(test.window.read_to_ms(), to);
         const std::optional<DueLookup> next = test.window.next_lookup();
         ASSERT_TRUE(next);
         EXPECT_EQ(next->from.due_ms, kNow + to - 100);
         test.window.end_lookup();
-        test.window.take(*next, Stretch{std::vector<MessageRow>(1), false, {kNow + to, 0}});
+        test.window.merge(*next, Stretch{std::vector<MessageRow>(1), false, {kNow + to, 0}});
     }
     EXPECT_EQ(test.read().from.due_ms, 200);
     EXPECT_EQ(test.window.read_to_ms(), kNow + 200) << "nothing is overdue any more";

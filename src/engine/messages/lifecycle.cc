@@ -26,7 +26,7 @@ void Lifecycle::start() {
     }
     for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
         const Entry& entry = recent_.entry(number);
-        if (entry.id != 0 && entry.waits_for != WaitsFor::lease) settle(number);
+        if (entry.id != 0 && entry.waits_for != WaitsFor::lease) place(number);
     }
 }
 
@@ -40,7 +40,7 @@ EntryNumber Lifecycle::admit(const MessageRow& row) {
 
 void Lifecycle::load(const MessageRow& row) {
     const EntryNumber number = admit(row);
-    if (recent_.entry(number).waits_for != WaitsFor::lease) settle(number);
+    if (recent_.entry(number).waits_for != WaitsFor::lease) place(number);
 }
 
 void Lifecycle::drop(EntryNumber number, Leaving leaving) {
@@ -122,7 +122,7 @@ void Lifecycle::wake(EntryNumber number) {
             if (take_for_purge(number)) return;
             return has_expired(number) ? begin_expiry(number) : due_prepared_.add(entry.id);
         default:
-            return settle(number);
+            return place(number);
     }
 }
 
@@ -142,7 +142,7 @@ WaitsFor Lifecycle::next_wait(EntryNumber number) const {
     return entry.waits_for == WaitsFor::lease ? WaitsFor::lease_lost : WaitsFor::used_up;
 }
 
-void Lifecycle::settle(EntryNumber number) {
+void Lifecycle::place(EntryNumber number) {
     if (take_for_purge(number)) return;
     const Entry& entry = recent_.entry(number);
     const WaitsFor next = next_wait(number);
@@ -269,7 +269,7 @@ void Lifecycle::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     const Entry& entry = recent_.entry(number);
     if (keeps_live && woken) return wake(number);
     if (entry.waits_for == WaitsFor::lease) return;
-    if (entry.waits_for != WaitsFor::consumer) return settle(number);
+    if (entry.waits_for != WaitsFor::consumer) return place(number);
     // Its key may have been skipped while the message was in the batch.
     queues_.at(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
     queues_.mark(entry.queue);
@@ -454,7 +454,7 @@ void Lifecycle::end_line_lookup(const std::string& name) {
 
 void Lifecycle::finish(const OrderLookup& lookup, const Stretch& stretch, Generation generation) {
     end_line_lookup(lookup.line);
-    if (const MessageRow* first = order_lines_.take(lookup, stretch, generation)) {
+    if (const MessageRow* first = order_lines_.accept(lookup, stretch, generation)) {
         ++counters_.loaded;
         load(*first);
     }

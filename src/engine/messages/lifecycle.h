@@ -1,11 +1,11 @@
 // The live state of messages in memory: what each waits for (store/waits_for.h), and what happens when that comes.
 //
-//     admit(), apply() ──► settle() ──► on the wheel ── wake() ──► settle() ──► ready ── take() ──► leased
+//     admit(), apply() ──► place() ──► on the wheel ── wake() ──► place() ──► ready ── dequeue() ──► leased
 //                             ▲                                                                        │
 //                             └────────────────────────────── end_lease() ─────────────────────────────┘
 //
 // This is the only part that changes what a message waits for. The state in the log changes with records only: apply()
-// takes an entry out of everything, and settle() decides what it waits for from then on. A message that the index
+// takes an entry out of everything, and place() decides what it waits for from then on. A message that the index
 // contains leaves memory if nothing needs it before the end of the due window.
 //
 // An attempt is a delivery that has started. It counts against the message's rule unless the message was released, or
@@ -78,7 +78,7 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
     // The timer of the entry fired.
     void wake(EntryNumber number);
     // Puts an entry whose state has just become durable where it belongs: on the wheel, ready, or out of memory.
-    void settle(EntryNumber number);
+    void place(EntryNumber number);
     void arm(EntryNumber number, DueMs at);
     // The record of a message is durable. Returns its queue.
     QueueNumber apply(const Operation& operation, const MessageRecord& record);
@@ -86,7 +86,7 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
     // ---- leases
 
     // A ready message is taken from the ready list.
-    void take(EntryNumber number);
+    void dequeue(EntryNumber number);
     // It was not delivered after all: it is ready again. The caller puts its key back.
     void untake(EntryNumber number);
     // It is delivered, and leased from now on. `late_from_ms`: since when the server could deliver it.

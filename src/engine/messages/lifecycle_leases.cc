@@ -6,7 +6,7 @@
 
 namespace duewheel {
 
-void Lifecycle::take(EntryNumber number) {
+void Lifecycle::dequeue(EntryNumber number) {
     become(number, WaitsFor::lease);
 }
 
@@ -128,7 +128,7 @@ void Lifecycle::end_lease(EntryNumber number) {
         static_cast<void>(take_for_purge(number));
         return;
     }
-    settle(number);
+    place(number);
     note_held_back(number, id, std::min(until, now_));
 }
 

@@ -22,10 +22,10 @@ TEST(Lifecycle, a_message_becomes_ready_when_its_timer_fires) {
 TEST(Lifecycle, a_message_that_the_index_contains_leaves_memory_unless_it_is_due_soon) {
     TrialParts trial;
     MessageRow row = TrialParts::row_on_disk(7 * kShardsMax, trial.lifecycle.window().until_ms());
-    trial.lifecycle.settle(trial.lifecycle.admit(row));
+    trial.lifecycle.place(trial.lifecycle.admit(row));
     EXPECT_EQ(trial.recent.find(row.id), kNoEntry);
     row.state.due_ms = row.state.nominal_due_ms = row.state.due_ms - 1;
-    trial.lifecycle.settle(trial.lifecycle.admit(row));
+    trial.lifecycle.place(trial.lifecycle.admit(row));
     EXPECT_NE(trial.recent.find(row.id), kNoEntry);
     trial.lifecycle.check();
 }
@@ -38,7 +38,7 @@ TEST(Lifecycle, a_lost_lease_makes_a_message_ready_again_until_its_attempts_are_
     for (int attempt = 1; attempt <= 2; ++attempt) {
         ASSERT_EQ(trial.recent.entry(number).state(), State::ready);
         trial.queues[0].ready.pop_first();
-        trial.lifecycle.take(number);
+        trial.lifecycle.dequeue(number);
         trial.lifecycle.start_attempt(number, {100}, trial.now);
         EXPECT_EQ(trial.recent.entry(number).state(), State::leased);
         trial.lifecycle.check();
@@ -74,7 +74,7 @@ TEST(Lifecycle, a_timer_that_fires_while_a_record_is_written_takes_effect_afterw
     TrialParts trial;
     const EntryNumber number = trial.put_message(trial.now);
     trial.queues[0].ready.pop_first();
-    trial.lifecycle.take(number);
+    trial.lifecycle.dequeue(number);
     trial.lifecycle.start_attempt(number, {1'000}, trial.now);
     trial.advance_to(trial.now + 999);
     trial.batch([&] {
@@ -97,7 +97,7 @@ TEST(Lifecycle, a_message_without_attempts_left_is_not_delivered_by_its_line) {
     const EntryNumber late = trial.put_record(keyed, trial.now);
     trial.answer<OrderLookup>(trial.lifecycle, Stretch{{}, true, {}});
     trial.queues[0].ready.pop_first();
-    trial.lifecycle.take(late);
+    trial.lifecycle.dequeue(late);
     trial.lifecycle.start_attempt(late, {100}, trial.now);
     const EntryNumber early = trial.put_record(keyed, trial.now - 5);
     trial.advance_to(trial.now + 100);

@@ -16,7 +16,7 @@ void Loader::finish(const DueLookup& lookup, Stretch stretch, Generation generat
     window_.end_lookup();
     if (!lookups_.is_fresh(generation)) return load();
     assert(stretch.complete || !stretch.rows.empty());
-    window_.take(lookup, stretch);
+    window_.merge(lookup, stretch);
     for (const MessageRow& row : stretch.rows) {
         if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
         if (is_ended(row.state.state)) continue;

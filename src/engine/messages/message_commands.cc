@@ -247,7 +247,7 @@ std::optional<Verdict> MessageCommands::take_second(PendingCommand& pending, con
     const Result<DueMs> chosen = seconds_.place(queue, due, latest, own);
     if (!chosen) return finder_.replied_unchanged(known, pending, chosen.error());
     due = *chosen;
-    if (second_of(due) != own) seconds_.take(queue, due);
+    if (second_of(due) != own) seconds_.count(queue, due);
     return std::nullopt;
 }
 

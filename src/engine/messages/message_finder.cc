@@ -59,7 +59,7 @@ Known MessageFinder::find(PendingCommand& pending, MessageId id, const std::stri
 Known MessageFinder::usable(Known known, const PendingCommand& pending) {
     if (known.what != Known::What::entry) return known;
     if (lifecycle_.is_cancel_due(recent_.entry(known.entry))) {
-        lifecycle_.settle(known.entry);
+        lifecycle_.place(known.entry);
         return known.what = Known::What::busy, known;
     }
     if (lifecycle_.has_expired(known.entry)) {

@@ -154,7 +154,7 @@ TEST(MessageFinder, a_lease_holds_its_message_until_it_ends) {
     const EntryNumber number = trial.put_message(trial.now);
     const MessageId id = trial.recent.entry(number).id;
     trial.queues[0].ready.pop_first();
-    trial.lifecycle.take(number);
+    trial.lifecycle.dequeue(number);
     trial.lifecycle.start_attempt(number, {100}, trial.now);
     const LeaseToken lease = trial.context.signer.sign(id, 1, trial.context.run.incarnation);
     PendingCommand command = trial.pending(1);

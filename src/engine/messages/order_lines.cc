@@ -115,7 +115,7 @@ void OrderLines::look_up(const std::string& name) {
                    OrderLookup{.line = name, .from = line.disk});
 }
 
-const MessageRow* OrderLines::take(const OrderLookup& lookup, const Stretch& stretch, Generation generation) {
+const MessageRow* OrderLines::accept(const OrderLookup& lookup, const Stretch& stretch, Generation generation) {
     --open_lookups_;
     OrderLine& line = lines_.at(lookup.line);
     line.lookup_open = false;

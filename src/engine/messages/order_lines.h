@@ -65,7 +65,7 @@ class OrderLines : Uses<EngineOptions, RecentTier, ServerTime, Lookups> {
     void look_up(const std::string& name);
     // The lookup has a result. Returns the row to load: it is due, and the first of its key outside of memory; null if
     // there is none. The line is to be advanced afterwards.
-    const MessageRow* take(const OrderLookup& lookup, const Stretch& stretch, Generation generation);
+    const MessageRow* accept(const OrderLookup& lookup, const Stretch& stretch, Generation generation);
     // A line whose lookup had to wait and need not any more: it is to be advanced.
     std::optional<std::string> take_waiting();
 

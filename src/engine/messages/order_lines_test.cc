@@ -57,7 +57,7 @@ TEST(OrderLines, deliver_one_message_of_a_key_at_a_time_by_nominal_due_time) {
     const MessageId first = test.put(test.now - 2);
     const MessageId other = test.put(test.now - 1, "other");
     test.lines.look_up(OrderLines::name(0, "k"));  // a new line does not know yet what is on disk
-    static_cast<void>(test.lines.take(test.trial.finished<OrderLookup>(1), {}, 1));
+    static_cast<void>(test.lines.accept(test.trial.finished<OrderLookup>(1), {}, 1));
     EXPECT_EQ(test.deliver(), first);
     EXPECT_EQ(test.next(), What::none) << "it is out";
     EXPECT_EQ(test.next("other"), What::look_up) << "another key is not affected";
@@ -74,7 +74,7 @@ TEST(OrderLines, a_ready_message_is_overtaken_by_an_earlier_one_and_a_leased_one
     Trial test;
     const MessageId late = test.put(test.now - 1);
     test.lines.look_up(OrderLines::name(0, "k"));
-    static_cast<void>(test.lines.take(test.trial.finished<OrderLookup>(1), {}, 1));
+    static_cast<void>(test.lines.accept(test.trial.finished<OrderLookup>(1), {}, 1));
     EXPECT_EQ(test.deliver(), late);
     const MessageId early = test.put(test.now - 5);
     test.trial.recent.entry(test.entry(late)).waits_for = WaitsFor::lease;
@@ -94,7 +94,7 @@ TEST(OrderLines, a_message_that_left_memory_is_found_on_disk_when_its_turn_comes
     const MessageId second = test.put(test.now - 2);
     const MessageId third = test.put(test.now - 1);
     test.lines.look_up(OrderLines::name(0, "k"));
-    static_cast<void>(test.lines.take(test.trial.finished<OrderLookup>(1), {}, 1));
+    static_cast<void>(test.lines.accept(test.trial.finished<OrderLookup>(1), {}, 1));
     EXPECT_EQ(test.deliver(), first);
     const MessageRow row = test.drop(second, Leaving::to_disk);
     EXPECT_EQ(test.lines.bounds(1).front(), (DuePosition{test.now - 3, first}));
@@ -109,7 +109,7 @@ TEST(OrderLines, a_message_that_left_memory_is_found_on_disk_when_its_turn_comes
     EXPECT_EQ(test.next(), What::none) << "the lookup is open";
     const OrderLookup lookup = test.trial.finished<OrderLookup>(1);
     const Stretch found{{row, test.trial.row(third)}, true, {}};
-    const MessageRow* head = test.lines.take(lookup, found, 1);
+    const MessageRow* head = test.lines.accept(lookup, found, 1);
     ASSERT_NE(head, nullptr);
     EXPECT_EQ(head->id, second);
     test.trial.recent.admit(*head);
@@ -123,7 +123,7 @@ TEST(OrderLines, a_result_from_before_the_newest_table_is_looked_up_again) {
     ASSERT_EQ(test.next(), What::look_up);
     test.lines.look_up(OrderLines::name(0, "k"));
     test.trial.lookups.table_taken(1);
-    EXPECT_EQ(test.lines.take(test.trial.finished<OrderLookup>(1), {}, 1), nullptr);
+    EXPECT_EQ(test.lines.accept(test.trial.finished<OrderLookup>(1), {}, 1), nullptr);
     EXPECT_EQ(test.next(), What::look_up);
 }
 
@@ -136,7 +136,7 @@ TEST(OrderLines, the_number_of_open_lookups_is_limited) {
     EXPECT_EQ(test.trial.lookups.open(), 1u);
     EXPECT_EQ(test.lines.open_lookups(1).front(), 2u);
     EXPECT_FALSE(test.lines.take_waiting());
-    static_cast<void>(test.lines.take(test.trial.finished<OrderLookup>(1), {}, 1));
+    static_cast<void>(test.lines.accept(test.trial.finished<OrderLookup>(1), {}, 1));
     EXPECT_EQ(test.lines.take_waiting(), OrderLines::name(0, "b"));
     EXPECT_EQ(test.next("b"), What::look_up);
 }

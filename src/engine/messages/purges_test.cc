@@ -76,7 +76,7 @@ TEST(Purges, a_leased_message_ends_after_its_lease) {
     Trial trial;
     const EntryNumber number = trial.put_message(trial.now);
     trial.queues[0].ready.pop_first();
-    trial.lifecycle.take(number);
+    trial.lifecycle.dequeue(number);
     trial.lifecycle.start_attempt(number, {100}, trial.now);
     trial.purge();
     trial.scan_memory();

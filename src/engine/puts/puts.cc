@@ -302,7 +302,7 @@ PutResult Puts::put_one(PutCommand& command, const Holder& holder) {
     }
     // It is accepted from here on.
     if (!former) queues_.count_put(queue, command.name_space, command.queue);
-    if (!is_held && !command.transaction && second_of(*due) != own) seconds_.take(queue, *due);
+    if (!is_held && !command.transaction && second_of(*due) != own) seconds_.count(queue, *due);
     if (space != nullptr) space->puts.take();
     if (!command.key.empty()) batch().keys.insert(key_name_of(command));
     MessageRecord record;

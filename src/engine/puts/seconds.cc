@@ -110,7 +110,7 @@ Result<DueMs> Seconds::place(QueueNumber queue, DueMs due, DueMs latest, std::op
     return search.due_ms;
 }
 
-void Seconds::take(QueueNumber queue, DueMs due) {
+void Seconds::count(QueueNumber queue, DueMs due) {
     if (queues_.second_limit(queue) != 0) ++batch().seconds[{queue, second_of(due)}];
 }
 

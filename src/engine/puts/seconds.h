@@ -66,7 +66,7 @@ class Seconds
     // Chooses a second for a message; all counts are known.
     Result<DueMs> place(QueueNumber queue, DueMs due, DueMs latest, std::optional<Second> own);
     // The batch in construction adds a message that is due then.
-    void take(QueueNumber queue, DueMs due);
+    void count(QueueNumber queue, DueMs due);
     // Changes are recorded from the open segment on; it is closed, so that it is soon in the index.
     void have_counted(QueueNumber queue);
 

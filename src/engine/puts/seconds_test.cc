@@ -103,7 +103,7 @@ TEST(Seconds, the_batch_in_construction_counts) {
     trial.learn({1});
     trial.batch([&] {
         EXPECT_EQ(*trial.seconds.place(0, trial.due, trial.due, std::nullopt), trial.due);
-        trial.seconds.take(0, trial.due);
+        trial.seconds.count(0, trial.due);
         const Result<DueMs> second = trial.seconds.place(0, trial.due, trial.due, std::nullopt);
         ASSERT_FALSE(second);
         EXPECT_EQ(second.error().code, "second_full"_code);

@@ -54,7 +54,7 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
 
     // The first time of this run.
     void start() {
-        table_.for_each([this](Rule& rule) { settle(rule); });
+        table_.for_each([this](Rule& rule) { place(rule); });
     }
     // The timer of the rule fired.
     void wake(RuleNumber number) {
@@ -176,7 +176,7 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
             rule.record_bytes = operation.frame_bytes;
             cache_.insert(rule.log_position, batch().body(operation));
         }
-        settle(rule);
+        place(rule);
         count(operation.reply);
         auto* answer = std::get_if<Answer>(&operation.reply);
         if (operation.token == 0 || answer == nullptr) return;
@@ -205,7 +205,7 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
     virtual Answer describe(const Rule& rule) const = 0;
     // Puts a rule whose record was just applied, or that was found at the start, where it belongs: on the wheel, among
     // the due ones, or neither.
-    virtual void settle(Rule& rule) = 0;
+    virtual void place(Rule& rule) = 0;
     // The rule gets this state, or is removed.
     virtual void change(Rule& rule, const RuleState& next) = 0;
     virtual void forget(Rule&) {}

@@ -6,7 +6,7 @@
 
 namespace duewheel {
 
-void Schedules::settle(Schedule& schedule) {
+void Schedules::place(Schedule& schedule) {
     if (schedule.is_inactive()) {
         static_cast<void>(wheel_.cancel(schedule.timer));
         return;
@@ -89,7 +89,7 @@ void Schedules::add_to_batch() {
         schedule->is_due = false;
         if (schedule->in_batch()) continue;  // settled when its batch is applied
         if (schedule->is_inactive()) {
-            settle(*schedule);
+            place(*schedule);
             continue;
         }
         if (segment_.refuses_puts()) {

@@ -89,7 +89,7 @@ class Schedules final : public NamedRules<ScheduleKind> {
     Verdict put(PendingCommand& pending, PutScheduleCommand& command) override;
     Status check(const PutScheduleCommand& command) const override;
     ScheduleAnswer describe(const Schedule& schedule) const override;
-    void settle(Schedule& schedule) override;
+    void place(Schedule& schedule) override;
     void change(Schedule& schedule, const ScheduleState& next) override;
     void forget(Schedule& schedule) override;
     void complete(const Schedule& schedule, ScheduleState& next) const override;

@@ -102,7 +102,7 @@ WatchdogAnswer Watchdogs::describe(const Watchdog& watchdog) const {
 
 // ---- firings
 
-void Watchdogs::settle(Watchdog& watchdog) {
+void Watchdogs::place(Watchdog& watchdog) {
     if (has_to_fire(watchdog.state, now_)) return begin_due(watchdog);
     watchdog.blocked_by = ErrorCode::none;
     if (watchdog.state.due_ms != 0) return arm(watchdog, watchdog.state.due_ms);
@@ -130,7 +130,7 @@ void Watchdogs::read_due() {
         }
         if (!has_to_fire(watchdog->state, now_)) {  // a feed that was being committed came in time
             watchdog->is_due = false;
-            settle(*watchdog);
+            place(*watchdog);
             continue;
         }
         const QueueNumber queue = recent_.queues().find(watchdog->name_space(), watchdog->state.rule.queue);
@@ -165,7 +165,7 @@ void Watchdogs::add_to_batch() {
 }
 
 void Watchdogs::add_firing(Watchdog& watchdog, const Due::Item& prepared) {
-    if (!has_to_fire(watchdog.state, now_)) return settle(watchdog);  // it was fed or set again
+    if (!has_to_fire(watchdog.state, now_)) return place(watchdog);  // it was fed or set again
     if (prepared.log_position != watchdog.log_position) return begin_due(watchdog);
     if (segment_.refuses_puts()) return fire_later(watchdog, "store_full"_code);
     const Result<RuleRecord> whole = decode_rule(prepared.record_body);

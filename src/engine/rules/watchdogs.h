@@ -78,7 +78,7 @@ class Watchdogs final : public NamedRules<WatchdogKind> {
     Verdict put(PendingCommand& pending, PutWatchdogCommand& command) override;
     Status check(const PutWatchdogCommand& command) const override;
     WatchdogAnswer describe(const Watchdog& watchdog) const override;
-    void settle(Watchdog& watchdog) override;
+    void place(Watchdog& watchdog) override;
     void change(Watchdog& watchdog, const WatchdogState& next) override;
     void count(const Reply& reply) override;
 

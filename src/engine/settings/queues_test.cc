@@ -16,7 +16,7 @@ TEST(Queues, a_queue_is_full_with_the_messages_of_the_batch_in_construction) {
     QueueSettings settings;
     settings.revision = 1;
     settings.pending_max = 2;
-    trial.settings.take(0, settings, 1, 100);
+    trial.settings.install(0, settings, 1, 100);
     trial.batch([&] {
         EXPECT_TRUE(trial.queues.take_room(0, kSpace, "q"));
         const Status full = trial.queues.take_room(0, kSpace, "q");
@@ -62,7 +62,7 @@ TEST(Queues, marked_queues_of_namespaces_take_turns_by_weight) {
     NamespaceSettings settings;
     settings.revision = 1;
     settings.weight = 2;
-    trial.settings.take(heavy, settings, 1, 100);
+    trial.settings.install(heavy, settings, 1, 100);
     for (const char* queue : {"a", "b", "c"}) trial.queues.mark(trial.recent.queues().number("light", queue));
     for (const char* queue : {"a", "b", "c"}) trial.queues.mark(trial.recent.queues().number("heavy", queue));
     std::vector<std::string> order;

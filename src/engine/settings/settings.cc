@@ -74,14 +74,14 @@ void Settings::apply(Operation& operation, const ConfRecord& record) {
 
 void Settings::apply_namespace(Operation& operation) {
     Namespace& space = queues_.namespaces().at(operation.name);
-    take(space, *std::exchange(space.next_settings, std::nullopt), operation.sequence, operation.frame_bytes);
+    install(space, *std::exchange(space.next_settings, std::nullopt), operation.sequence, operation.frame_bytes);
     auto* answer = std::get_if<NamespaceAnswer>(&operation.reply);
     if (answer != nullptr && !answer->removed) *answer = reports_.describe(space);
     queues_.namespaces().drop_if_idle(space);
 }
 
-void Settings::take(Namespace& space, const NamespaceSettings& settings, Sequence log_position,
-                    std::uint32_t record_bytes) {
+void Settings::install(Namespace& space, const NamespaceSettings& settings, Sequence log_position,
+                       std::uint32_t record_bytes) {
     queues_.namespaces().with_settings -= space.conf ? 1 : 0;
     if (settings.revision == 0) {
         space.conf.reset();
@@ -242,7 +242,7 @@ void Settings::apply_queue(Operation& operation, const std::string& name_space) 
     at.only_waited_for = false;
     recent_.follow_settings(name_space, operation.name, *next, segment_.number());
     seconds_.have_counted(number);
-    take(number, *next, operation.sequence, operation.frame_bytes);
+    install(number, *next, operation.sequence, operation.frame_bytes);
     auto* answer = std::get_if<QueueAnswer>(&operation.reply);
     if (operation.token == 0 || answer == nullptr) return;
     const std::optional<bool> removed = answer->removed;
@@ -250,8 +250,8 @@ void Settings::apply_queue(Operation& operation, const std::string& name_space) 
     answer->removed = removed;
 }
 
-void Settings::take(QueueNumber number, const QueueSettings& settings, Sequence log_position,
-                    std::uint32_t record_bytes) {
+void Settings::install(QueueNumber number, const QueueSettings& settings, Sequence log_position,
+                       std::uint32_t record_bytes) {
     Queue& at = queues_.at(number);
     const MessageId purged_before = at.purge_through;
     const bool had_webhook = at.conf && at.conf->settings.webhook;

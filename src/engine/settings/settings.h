@@ -50,8 +50,9 @@ class Settings : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effect
     // The record is durable.
     void apply(Operation& operation, const ConfRecord& record);
     // These are the settings from now on.
-    void take(QueueNumber number, const QueueSettings& settings, Sequence log_position, std::uint32_t record_bytes);
-    void take(Namespace& space, const NamespaceSettings& settings, Sequence log_position, std::uint32_t record_bytes);
+    void install(QueueNumber number, const QueueSettings& settings, Sequence log_position, std::uint32_t record_bytes);
+    void install(Namespace& space, const NamespaceSettings& settings, Sequence log_position,
+                 std::uint32_t record_bytes);
 
     // Queues that have or had a target of this kind and changed since the last call for this kind, each once; at first
     // those of the start. A queue whose target becomes one of the other kind is among both.

@@ -46,7 +46,7 @@ TEST(MessageReader, shows_the_live_state_and_the_content_from_the_log) {
     EXPECT_EQ(message.row.state.state, State::scheduled);
     trial.advance_to(trial.now + 10);
     trial.queues[0].ready.pop_first();
-    trial.lifecycle.take(number);
+    trial.lifecycle.dequeue(number);
     trial.lifecycle.start_attempt(number, {100}, trial.now);
     trial.get(id);
     message = trial.shown();

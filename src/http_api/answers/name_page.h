@@ -20,7 +20,7 @@ namespace duewheel {
 // which errors call `what`. Codes: out_of_range, bad_cursor.
 template <class List, class Parse>
 Status read_name_page(const QueryRequest& query, std::string_view what, Parse parse, List& list) {
-    if (Status read = take(query.integer("limit", 1, kListLimitMax), list.limit); !read) return read;
+    if (Status read = assign(query.integer("limit", 1, kListLimitMax), list.limit); !read) return read;
     const std::optional<std::string_view> cursor = query.text("cursor");
     if (!cursor) return {};
     std::optional<std::string> after = parse(*cursor);

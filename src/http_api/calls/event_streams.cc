@@ -79,13 +79,13 @@ void EventStreams::open(HttpStream stream, EventSet wanted, AccessRight right, s
                         .needs_all_queues = true,
                         .written_ns = now_ns});
     if (now_ns >= next_ns_) {
-        act(now_ns);
+        run_due(now_ns);
     } else {
         send(streams_.back(), true, now_ns);
     }
 }
 
-std::int64_t EventStreams::act(std::int64_t now_ns) {
+std::int64_t EventStreams::run_due(std::int64_t now_ns) {
     if (streams_.empty()) return kNever;
     if (now_ns < next_ns_) return next_ns_;
     end_some();

@@ -54,7 +54,7 @@ class EventStreams {
     void open(HttpStream stream, EventSet wanted, AccessRight right, std::string_view last_event_id,
               std::int64_t now_ns);
     // Sends what is due at `now_ns` by the monotonic clock; returns when to call it again, kNever without streams.
-    std::int64_t act(std::int64_t now_ns);
+    std::int64_t run_due(std::int64_t now_ns);
     // Ends all streams; from now on none is admitted.
     void stop();
 

@@ -54,7 +54,7 @@ Status read_body(const JsonRequest& request, const HttpApiOptions& options, PutC
         }
         put.body = *json;
     }
-    if (Status read = take(request.text("body"), put.body); !read) {
+    if (Status read = assign(request.text("body"), put.body); !read) {
         Error error = std::move(read).error();
         error.message += "; use `json` for other JSON and `body_base64` for other bytes";
         return error;
@@ -109,7 +109,7 @@ Status read_order_key(const JsonRequest& request, std::string& into) {
 
 Status read_content_type(const JsonRequest& request, std::string& into) {
     reset_if_removed(request, "content_type", into);
-    if (Status read = take(request.text("content_type"), into); !read) return read;
+    if (Status read = assign(request.text("content_type"), into); !read) return read;
     if (into.empty() || is_media_type(into)) return {};
     return Error{"bad_content_type"_code,
                  "`content_type` must be a media type such as \"text/plain\", of up to " +

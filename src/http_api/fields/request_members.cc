@@ -49,7 +49,7 @@ Status read_when(const JsonRequest& request, const HttpApiOptions& options, When
     if (request.has_time("delay") && request.has_time("due")) {
         return Error{"conflicting_members"_code, "give `delay` or `due`, not both", "due"};
     }
-    if (Status read = take(request.duration_ms("delay"), into.delay_ms); !read) return read;
+    if (Status read = assign(request.duration_ms("delay"), into.delay_ms); !read) return read;
     const Result<std::optional<std::int64_t>> due = request.instant_ms("due");
     if (!due) return due.error();
     if (!*due) return {};

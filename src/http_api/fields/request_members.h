@@ -19,7 +19,7 @@ namespace duewheel {
 
 // Stores the value of a member; an absent member leaves the target unchanged.
 template <class T, class Into>
-Status take(Result<std::optional<T>> read, Into& into) {
+Status assign(Result<std::optional<T>> read, Into& into) {
     if (!read) return std::move(read).error();
     if (*read) into = static_cast<Into>(**read);
     return {};

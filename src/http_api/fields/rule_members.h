@@ -26,7 +26,7 @@ namespace duewheel {
 // The member `queue`. Codes: missing_member, bad_queue_name.
 inline Status read_rule_queue(const JsonRequest& json, const HttpApiOptions& options, std::string& into) {
     reset_if_removed(json, "queue", into);
-    if (Status read = take(json.text("queue"), into); !read) return read;
+    if (Status read = assign(json.text("queue"), into); !read) return read;
     if (into.empty() && !json.has("queue")) {
         return Error{"missing_member"_code, "`queue` is missing: name the queue of the messages", "queue"};
     }

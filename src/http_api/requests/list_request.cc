@@ -132,9 +132,9 @@ Result<Command> read_list(const HttpRequest& request, ListCommand list) {
         *query, "state", kListedStates,
         "one or more of prepared, scheduled, ready, leased, retrying and held, separated by commas, or dead alone",
         list.states);
-    if (read) read = take(query->instant_ms("due_after"), list.from.due_ms);
-    if (read) read = take(query->instant_ms("due_before"), list.until_ms);
-    if (read) read = take(query->integer("limit", 1, kListLimitMax), list.limit);
+    if (read) read = assign(query->instant_ms("due_after"), list.from.due_ms);
+    if (read) read = assign(query->instant_ms("due_before"), list.until_ms);
+    if (read) read = assign(query->integer("limit", 1, kListLimitMax), list.limit);
     if (!read) return std::move(read).error();
     list.query = list_query(list.name_space, list.queue, list.states.bits(), list.from.due_ms, list.until_ms);
     if (Status read_on = continue_at(*query, list); !read_on) return std::move(read_on).error();
@@ -158,9 +158,9 @@ Result<Command> read_history(const HttpRequest& request, HistoryCommand history,
     Status read =
         read_states(*query, "outcome", kEndedStates,
                     "one or more of done, cancelled, expired and dead, separated by commas", history.outcomes);
-    if (read) read = take(query->instant_ms("from"), history.from.due_ms);
-    if (read) read = take(query->instant_ms("to"), history.until_ms);
-    if (read) read = take(query->integer("limit", 1, kListLimitMax), history.limit);
+    if (read) read = assign(query->instant_ms("from"), history.from.due_ms);
+    if (read) read = assign(query->instant_ms("to"), history.until_ms);
+    if (read) read = assign(query->integer("limit", 1, kListLimitMax), history.limit);
     if (!read) return std::move(read).error();
     history.query = list_query(history.name_space, history.queue, history.outcomes.bits(), history.from.due_ms,
                                history.until_ms, history.id);
@@ -189,7 +189,7 @@ Result<Command> read_forecast(const HttpRequest& request, ForecastCommand foreca
         forecast.queue = *std::move(name);
     }
     Status read =
-        take(query->integer("minutes", 1, kForecastMinutesMax * (forecast.step_ms / 60'000)), forecast.minutes);
+        assign(query->integer("minutes", 1, kForecastMinutesMax * (forecast.step_ms / 60'000)), forecast.minutes);
     if (!read) return std::move(read).error();
     return Command(std::move(forecast));
 }

@@ -120,9 +120,9 @@ Status read_kafka(const JsonRequest& request, RecordParts& parts) {
     if (!key) return std::move(key).error();
     if (*key) parts.key = *std::move(key);
     reset_if_removed(**kafka, "null_value", parts.has_null_value);
-    Status read = take((*kafka)->boolean("null_value"), parts.has_null_value);
+    Status read = assign((*kafka)->boolean("null_value"), parts.has_null_value);
     reset_if_removed(**kafka, "source", parts.source);
-    if (read) read = take((*kafka)->text("source"), parts.source);
+    if (read) read = assign((*kafka)->text("source"), parts.source);
     if (read && (*kafka)->has("headers")) {
         if (request.has("headers")) {
             return Error{"conflicting_members"_code, "give `headers` or `kafka.headers`, not both", "kafka.headers"};

@@ -59,7 +59,7 @@ Result<Command> read_message_patch(const HttpRequest& request, const HttpApiOpti
     if (json.has_time("delay") || json.has_time("due")) {
         if (Status fine = read_when(json, options, patch.when.emplace()); !fine) return std::move(fine).error();
     }
-    if (Status fine = take(json.duration_ms("flex"), patch.flex_ms); !fine) return std::move(fine).error();
+    if (Status fine = assign(json.duration_ms("flex"), patch.flex_ms); !fine) return std::move(fine).error();
     if (Status fine = read_rules(json, options, patch); !fine) return std::move(fine).error();
     const bool has_content = std::any_of(std::begin(kContentMembers), std::end(kContentMembers),
                                          [&](std::string_view member) { return concerns(json, member); });

@@ -73,8 +73,8 @@ Status read_expiry(const JsonRequest& request, std::optional<When>& into) {
     }
     if (!request.has_time("expires_in") && !request.has_time("expires")) return {};
     When& expires = into.emplace();
-    if (Status read = take(request.duration_ms("expires_in"), expires.delay_ms); !read) return read;
-    return take(request.instant_ms("expires"), expires.at_ms);
+    if (Status read = assign(request.duration_ms("expires_in"), expires.delay_ms); !read) return read;
+    return assign(request.instant_ms("expires"), expires.at_ms);
 }
 
 Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& options, PutCommand put,

@@ -182,7 +182,8 @@ Result<Command> read_settings_patch(const HttpRequest& request, ConfigureQueueCo
 Result<Command> read_discard(const HttpRequest& request, ConfigureQueueCommand configure) {
     const Result<JsonRequest> json = read_members(request, kDiscardMembers);
     if (!json) return json.error();
-    if (Status read = take(json->instant_ms("died_before"), configure.before_ms); !read) return std::move(read).error();
+    if (Status read = assign(json->instant_ms("died_before"), configure.before_ms); !read)
+        return std::move(read).error();
     return Command(std::move(configure));
 }
 

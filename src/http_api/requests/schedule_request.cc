@@ -50,8 +50,8 @@ Status read_kind(const JsonRequest& json, TimesRule& times) {
                      "(\"R/2027-01-01T09:00:00/P1M\") or `at` (\"2027-01-01T06:00:00\")",
                      "cron"};
     }
-    if (times.kind == TimesKind::every) return take(json.duration_ms("every"), times.every_ms);
-    if (Status read = take(json.text(given), times.text); !read) return read;
+    if (times.kind == TimesKind::every) return assign(json.duration_ms("every"), times.every_ms);
+    if (Status read = assign(json.text(given), times.text); !read) return read;
     if (times.kind != TimesKind::cron && times.text.size() > kIntervalBytesMax) {
         return Error{times.kind == TimesKind::iso ? "bad_interval"_code : "bad_instant"_code,
                      "`" + std::string(given) + "` has up to " + std::to_string(kIntervalBytesMax) + " bytes",
@@ -76,19 +76,19 @@ Status read_bounds(const JsonRequest& json, TimesRule& times) {
     reset_if_removed(json, "closed", times.closed);
     reset_if_time_removed(json, "start", times.start_ms);
     reset_if_time_removed(json, "end", times.end_ms);
-    Status read = take(json.text("zone"), times.zone);
+    Status read = assign(json.text("zone"), times.zone);
     if (read && times.zone.empty() && json.has("zone")) {
         read = Error{"bad_zone"_code, "`zone` must be a name such as Europe/Oslo; omit it for UTC", "zone"};
     }
-    if (read) read = take(json.text("closed"), times.closed);
+    if (read) read = assign(json.text("closed"), times.closed);
     if (read && times.closed.size() > kClosedDaysBytesMax) {
         read = Error{"bad_exclusion"_code,
                      "`closed` has up to " + std::to_string(kClosedDaysBytesMax) +
                          " bytes: remove comments and days in the past, or use ranges",
                      "closed"};
     }
-    if (read) read = take(json.instant_ms("start"), times.start_ms);
-    if (read) read = take(json.instant_ms("end"), times.end_ms);
+    if (read) read = assign(json.instant_ms("start"), times.start_ms);
+    if (read) read = assign(json.instant_ms("end"), times.end_ms);
     // 0 means no bound. An interval from the epoch has the same times as one that starts one interval later; no time is
     // before either.
     if (read && times.start_ms == 0 && json.has_time("start")) times.start_ms = times.every_ms;
@@ -116,7 +116,7 @@ Result<PutScheduleCommand> changed_schedule(const JsonRequest& json, ScheduleRul
     if (read) read = read_bounds(json, rule.times);
     std::optional<bool> paused;
     if (json.removes("paused")) paused = false;
-    if (read) read = take(json.boolean("paused"), paused);
+    if (read) read = assign(json.boolean("paused"), paused);
     PutCommand put = content_to_change(rule, content);
     if (read) read = read_content_members(json, options, put);
     if (!read) return std::move(read).error();
@@ -133,8 +133,8 @@ Result<Command> read_preview(const HttpRequest& request, PreviewScheduleCommand 
                              const HttpApiOptions& options) {
     const Result<QueryRequest> query = QueryRequest::parse(request.query, {"count", "from"});
     if (!query) return query.error();
-    Status read = take(query->integer("count", 1, kPreviewMax), preview.count);
-    if (read) read = take(query->instant_ms("from"), preview.from_ms);
+    Status read = assign(query->integer("count", 1, kPreviewMax), preview.count);
+    if (read) read = assign(query->instant_ms("from"), preview.from_ms);
     if (!read) return std::move(read).error();
     if (request.method != "POST") {
         if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();

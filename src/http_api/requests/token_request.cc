@@ -109,7 +109,7 @@ Status read_certificate_names(const JsonRequest& json, std::vector<std::string>&
 Status read_rate(const JsonRequest& limits, std::string_view member, std::uint64_t& into) {
     reset_if_removed(limits, member, into);
     std::optional<std::int64_t> given;
-    if (Status read = take(limits.integer(member), given); !read) return read;
+    if (Status read = assign(limits.integer(member), given); !read) return read;
     if (!given) return {};
     if (*given < 1 || *given > kRateMax) {
         const std::string field = "limits." + std::string(member);
@@ -169,7 +169,7 @@ Status read_token_members(const JsonRequest& json, const HttpApiOptions& options
     AccessLimits limits = token.limits ? *token.limits : AccessLimits{};
     Status read = read_namespaces(json, options, limits.namespaces);
     reset_if_removed(json, "queues", limits.queue_prefix);
-    if (read) read = take(json.text("queues"), limits.queue_prefix);
+    if (read) read = assign(json.text("queues"), limits.queue_prefix);
     if (read && json.has("queues")) {
         read = check_name(limits.queue_prefix, options.queue_name_bytes_max, kQueueName);
         if (!read) {
@@ -181,7 +181,7 @@ Status read_token_members(const JsonRequest& json, const HttpApiOptions& options
     }
     if (read) read = read_expiry(json, now_ms, token.expires_ms);
     reset_if_removed(json, "description", token.description);
-    if (read) read = take(json.text("description"), token.description);
+    if (read) read = assign(json.text("description"), token.description);
     if (read && token.description.size() > kTokenDescriptionBytesMax) {
         read =
             Error{"out_of_range"_code,
@@ -246,7 +246,7 @@ Result<TokenCall> read_rotate(const HttpRequest& request, std::string id, const 
     const Result<JsonRequest> json = read_members(request, kRotateMembers);
     if (!json) return json.error();
     std::int64_t keep_ms = 0;
-    if (Status read = take(json->duration_ms("keep_old"), keep_ms); !read) return std::move(read).error();
+    if (Status read = assign(json->duration_ms("keep_old"), keep_ms); !read) return std::move(read).error();
     if (keep_ms > kKeepOldMaxMs) {
         return Error{"out_of_range"_code, "`keep_old` is how long the old secret stays valid: up to 90 days",
                      "keep_old"};

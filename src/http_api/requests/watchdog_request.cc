@@ -23,7 +23,7 @@ Result<PutWatchdogCommand> changed_watchdog(const JsonRequest& json, const Watch
     command.rule = rule;
     Status read = read_rule_queue(json, options, command.rule.queue);
     if (read) read = read_known_fields(json, fields_of<WatchdogRule>(), &command.rule);
-    if (read) read = take(json.boolean("feed"), command.feeds);
+    if (read) read = assign(json.boolean("feed"), command.feeds);
     PutCommand put = content_to_change(rule, content);
     if (read) read = read_content_members(json, options, put);
     if (!read) return std::move(read).error();

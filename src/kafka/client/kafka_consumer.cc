@@ -120,14 +120,14 @@ Result<std::vector<KafkaRecord>> RdkafkaConsumer::poll(std::size_t records_max, 
     std::vector<KafkaRecord> records;
     if (!errors_.empty()) return take_error();
     if (const MessagePtr first(rd_kafka_consume_queue(queue_.get(), to_rdkafka_timeout(timeout_ms))); first) {
-        take(*first, records);
+        append(*first, records);
         std::vector<rd_kafka_message_t*> more(records_max - 1);
         // A timeout of zero: what is there. Otherwise it would wait until all have come.
         const ssize_t count =
             more.empty() ? 0 : rd_kafka_consume_batch_queue(queue_.get(), 0, more.data(), more.size());
         for (ssize_t i = 0; i < count; ++i) {
             const MessagePtr message(more[static_cast<std::size_t>(i)]);
-            take(*message, records);
+            append(*message, records);
         }
     }
     if (!records.empty()) return records;
@@ -224,7 +224,7 @@ Result<KafkaConsumer::Offsets> RdkafkaConsumer::offsets(const std::string& topic
     return made;
 }
 
-void RdkafkaConsumer::take(const rd_kafka_message_t& message, std::vector<KafkaRecord>& records) {
+void RdkafkaConsumer::append(const rd_kafka_message_t& message, std::vector<KafkaRecord>& records) {
     const std::string topic = message.rkt == nullptr ? "" : rd_kafka_topic_name(message.rkt);
     const auto reading = assigned_.find({topic, message.partition});
     if (message.err != RD_KAFKA_RESP_ERR_NO_ERROR) {

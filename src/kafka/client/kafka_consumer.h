@@ -42,7 +42,7 @@ class RdkafkaConsumer final : public KafkaConsumer {
     RdkafkaConsumer() = default;
 
     // Adds the record of the message, or its error.
-    void take(const rd_kafka_message_t& message, std::vector<KafkaRecord>& records);
+    void append(const rd_kafka_message_t& message, std::vector<KafkaRecord>& records);
     Error take_error();
     void check_topics();
     Status start(const Partition& partition, std::int64_t offset);

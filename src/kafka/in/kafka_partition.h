@@ -70,7 +70,7 @@ class KafkaPartition {
     // omitted.
     KafkaWork work(const KafkaCommandOptions& options, std::int64_t now_ms);
     // It was executed, or is in the errors topic.
-    void settle(std::size_t item) { items_[item].is_settled = true; }
+    void finish(std::size_t item) { items_[item].is_settled = true; }
     // It can never be executed.
     void reject(std::size_t item, Error error) { items_[item].error = std::move(error); }
 

@@ -73,12 +73,12 @@ TEST_F(Partition, errors_come_before_cancels_and_cancels_before_puts) {
     EXPECT_EQ(round.rejected[0].error.code, "bad_duration"_code);
     EXPECT_TRUE(round.others.empty());
     EXPECT_FALSE(round.take);
-    records.settle(1);
+    records.finish(1);
     round = work();
     ASSERT_EQ(round.others.size(), 1u);
     EXPECT_EQ(round.others[0].item, 2u);
     EXPECT_FALSE(round.take);
-    records.settle(2);
+    records.finish(2);
     round = work();
     ASSERT_TRUE(round.take);
     EXPECT_EQ(round.take->offsets, (std::vector<std::int64_t>{100, 103}));
@@ -93,7 +93,7 @@ TEST_F(Partition, a_cancel_stays_behind_the_put_that_it_cancels_and_before_the_n
     add_put("a");
     KafkaWork round = work();
     ASSERT_EQ(round.others.size(), 1u) << "that of b";
-    records.settle(1);
+    records.finish(1);
     round = work();
     ASSERT_TRUE(round.take);
     EXPECT_EQ(round.take->offsets, (std::vector<std::int64_t>{100, 102}));
@@ -102,7 +102,7 @@ TEST_F(Partition, a_cancel_stays_behind_the_put_that_it_cancels_and_before_the_n
     round = work();
     ASSERT_EQ(round.others.size(), 1u) << "that of a";
     EXPECT_EQ(round.others[0].item, 0u);
-    records.settle(0);
+    records.finish(0);
     round = work();
     ASSERT_TRUE(round.take);
     EXPECT_EQ(round.take->offsets, (std::vector<std::int64_t>{104}));
@@ -114,8 +114,8 @@ TEST_F(Partition, a_refused_put_is_in_front_and_what_was_settled_is_not_done_aga
     add_put();
     add_cancel("k");
     add_put();
-    records.settle(0);
-    records.settle(3);
+    records.finish(0);
+    records.finish(3);
     ASSERT_TRUE(work().take);
     const auto taken = records.taken({.position = 102, .taken = 1, .refused = Error{"queue_full"_code, ""}});
     EXPECT_EQ(taken.records, 2u);
@@ -130,7 +130,7 @@ TEST_F(Partition, a_refused_put_is_in_front_and_what_was_settled_is_not_done_aga
     round = work();
     ASSERT_EQ(round.rejected.size(), 1u);
     EXPECT_EQ(round.rejected[0].error.code, "key_conflict"_code);
-    records.settle(0);
+    records.finish(0);
     round = work();
     EXPECT_EQ(round.take->offsets, (std::vector<std::int64_t>{104}));
     EXPECT_EQ(round.take->next, 105);
@@ -141,7 +141,7 @@ TEST_F(Partition, a_refused_put_is_in_front_and_what_was_settled_is_not_done_aga
 TEST_F(Partition, a_refusal_of_the_first_put_is_found_behind_settled_records) {
     add_broken();
     add_put();
-    records.settle(0);
+    records.finish(0);
     ASSERT_TRUE(work().take);
     const auto taken = records.taken({.position = 90, .taken = 0, .refused = Error{"queue_full"_code, ""}});
     EXPECT_EQ(taken.records, 0u);
@@ -171,7 +171,7 @@ TEST_F(Partition, drops_a_surplus_from_its_end_but_nothing_that_is_done) {
     const std::size_t bytes = records.bytes();
     EXPECT_EQ(records.drop_surplus(4, bytes - 1), 103);
     EXPECT_LT(records.bytes(), bytes);
-    records.settle(0);
+    records.finish(0);
     records.reject(1, Error{"bad_json"_code, "x"});
     EXPECT_EQ(records.drop_surplus(0, 0), 102);
     EXPECT_EQ(records.records(), 2u);

@@ -343,7 +343,7 @@ void KafkaReader::handle(Partition& partition, std::size_t item, const Reply& re
     const auto settle = [&](std::uint64_t KafkaReaderCounters::*what, bool has_effect) {
         count(what);
         if (!has_effect) count(&KafkaReaderCounters::cancels_without_effect);
-        partition.records.settle(item);
+        partition.records.finish(item);
     };
     if (const auto* changed = std::get_if<ChangeAnswer>(&reply)) {
         return settle(&KafkaReaderCounters::cancels, changed->outcome == ChangeOutcome::cancelled);
@@ -396,7 +396,7 @@ bool KafkaReader::write_errors(Partition& partition, const std::vector<KafkaWork
         refused(partition, error);
         return false;
     }
-    for (const KafkaWork::Rejected& each : rejected) partition.records.settle(each.item);
+    for (const KafkaWork::Rejected& each : rejected) partition.records.finish(each.item);
     count(&KafkaReaderCounters::errors, rejected.size());
     if (const std::int64_t now_ns = options_.monotonic_ns(); now_ns >= say_rejected_at_ns_) {
         say_rejected_at_ns_ = now_ns + kRejectedLogMs * kMsNs;

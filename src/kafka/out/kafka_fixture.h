@@ -80,7 +80,7 @@ class KafkaTrial {
     }
     void iterate(std::int64_t step_ms = 0) {
         shard->engine().set_time(shard->engine().now() + step_ms);
-        pusher->act(shard->engine().now());
+        pusher->run_due(shard->engine().now());
         shard->turn(step_ms);
         hand_over();
     }

@@ -105,7 +105,7 @@ std::vector<KafkaMessageName> KafkaLedger::add(const KafkaLedgerRecord& record) 
     return added;
 }
 
-void KafkaLedger::settle(MessageId id) {
+void KafkaLedger::end(MessageId id) {
     const auto found = messages_.find(id);
     if (found == messages_.end()) return;
     --open_.at(found->second).left;

@@ -61,7 +61,7 @@ class KafkaLedger {
     // of another owner. O(messages + log(open records)).
     std::vector<KafkaMessageName> add(const KafkaLedgerRecord& record);
     // The end of this message is durable. O(log(open records)).
-    void settle(MessageId id);
+    void end(MessageId id);
 
   private:
     // A record that has messages which are not settled, or one after such a record.

@@ -47,16 +47,16 @@ TEST(KafkaLedger, holds_what_is_not_settled) {
     EXPECT_EQ(ledger.add(ledger.next_record({{"default", 1}, {"default", 2}})).size(), 2u);
     EXPECT_EQ(ledger.add(ledger.next_record({{"default", 3}})).size(), 1u);
     EXPECT_EQ(ledger.settled_before(), 1u);
-    ledger.settle(3);
+    ledger.end(3);
     EXPECT_EQ(ledger.settled_before(), 1u) << "the first record is open";
-    ledger.settle(1);
+    ledger.end(1);
     EXPECT_FALSE(ledger.holds(1));
     EXPECT_TRUE(ledger.holds(2));
-    ledger.settle(2);
+    ledger.end(2);
     EXPECT_EQ(ledger.settled_before(), 3u);
     EXPECT_EQ(ledger.next_record({}).number, 3u);
     EXPECT_EQ(ledger.open_messages(), 0u);
-    ledger.settle(2);
+    ledger.end(2);
 }
 
 TEST(KafkaLedger, forgets_what_a_later_record_calls_settled) {
@@ -74,7 +74,7 @@ TEST(KafkaLedger, takes_a_record_once) {
     KafkaLedger ledger("own");
     const KafkaLedgerRecord record = ledger.next_record({{"default", 1}});
     static_cast<void>(ledger.add(record));
-    ledger.settle(1);
+    ledger.end(1);
     EXPECT_TRUE(ledger.add(record).empty()) << "read again after a new start of the producers";
     EXPECT_FALSE(ledger.holds(1));
 }

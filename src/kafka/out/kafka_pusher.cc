@@ -37,11 +37,11 @@ KafkaPusher::KafkaPusher(DeliveryPort& port, const KafkaOutOptions& options, Sur
 
 KafkaPusher::~KafkaPusher() = default;
 
-void KafkaPusher::act(DueMs now) {
+void KafkaPusher::run_due(DueMs now) {
     now_ = std::max(now_, now);
     if (port_.have_targets_changed(TargetKind::kafka)) take_changes();
     for (auto& [lane, batch] : std::exchange(results_, {})) take_result(lanes_[lane], std::move(batch));
-    ends_.act(now_);
+    ends_.run_due(now_);
     targets_.touch_due(now_);
     for (Lane& lane : lanes_) {
         if (may_begin(lane)) begin_batch(lane);
@@ -49,7 +49,7 @@ void KafkaPusher::act(DueMs now) {
     }
     targets_.serve_touched([this](TargetNumber number) { maintain(number); });
     if (extend_at_ms_ <= now_) extend_leases();
-    if (!stopping_) settled_.act(now_);
+    if (!stopping_) settled_.run_due(now_);
 }
 
 DueMs KafkaPusher::next_wakeup(DueMs now) const {

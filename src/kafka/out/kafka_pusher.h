@@ -41,7 +41,7 @@
 #include "base/histogram.h"
 #include "base/log.h"
 #include "delivery/lease_calls.h"
-#include "delivery/lease_ends.h"
+#include "delivery/pusher_lease_ends.h"
 #include "delivery/target_breaker.h"
 #include "delivery/target_table.h"
 #include "engine/core/fair_lines.h"
@@ -76,7 +76,7 @@ class KafkaPusher {
 
     using Done = std::function<void(KafkaBatch)>;
     // Runs KafkaSender::send() or KafkaPlainSender::send() on the lane's thread; then calls `done` with the same batch
-    // on the loop's thread, after which the owner calls act(). There is one call at a time for each lane.
+    // on the loop's thread, after which the owner calls run_due(). There is one call at a time for each lane.
     using Send = std::function<void(KafkaBatch, Done)>;
     struct Surroundings {
         Send send_exactly_once;
@@ -90,8 +90,8 @@ class KafkaPusher {
     ~KafkaPusher();
 
     // Before each iteration of the engine, which then executes its commands.
-    void act(DueMs now);
-    // When act() has something to do again, after the engine's replies were passed on. `now` for at once.
+    void run_due(DueMs now);
+    // When run_due() has something to do again, after the engine's replies were passed on. `now` for at once.
     DueMs next_wakeup(DueMs now) const;
 
     // From now on nothing is leased, and leased messages that are not under way are released.
@@ -209,7 +209,7 @@ class KafkaPusher {
     void give_back_apart(Target& target);
     void give_back_all(Lane& lane);
     void end(const Item& item, Command command);
-    void take_end(const LeaseEnds::Ended& ended);
+    void take_end(const PusherLeaseEnds::Ended& ended);
 
     DeliveryPort& port_;
     const KafkaOutOptions& options_;
@@ -224,7 +224,7 @@ class KafkaPusher {
     std::uint64_t next_share_ = 1;
 
     LeaseCalls calls_;
-    LeaseEnds ends_;
+    PusherLeaseEnds ends_;
     KafkaSettledMessages settled_;
     std::vector<std::pair<std::size_t, KafkaBatch>> results_;  // with their lanes, since the last iteration
     DueMs extend_at_ms_ = 0;

@@ -361,7 +361,7 @@ void KafkaPusher::end(const Item& item, Command command) {
     ends_.end(item.target * lanes_.size() + item.lane, std::move(command), item.lease_until_ms);
 }
 
-void KafkaPusher::take_end(const LeaseEnds::Ended& ended) {
+void KafkaPusher::take_end(const PusherLeaseEnds::Ended& ended) {
     const TargetNumber number = ended.context / lanes_.size();
     const bool is_exactly_once = ended.context % lanes_.size() == 0;
     Target& target = targets_.at(number);

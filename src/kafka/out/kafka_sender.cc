@@ -32,7 +32,7 @@ KafkaSender::~KafkaSender() = default;
 
 void KafkaSender::send(KafkaBatch& batch) {
     const std::int64_t began_us = surroundings_.now_us();
-    for (const MessageId id : batch.settled) ledger_.settle(id);
+    for (const MessageId id : batch.settled) ledger_.end(id);
     // A message whose lease was lost and that was leased again can be there twice; the second one is found in the
     // ledger when it comes again.
     Indexes all;

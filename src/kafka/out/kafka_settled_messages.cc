@@ -22,7 +22,7 @@ void KafkaSettledMessages::look_up(std::vector<KafkaMessageName> names, DueMs no
     look_up_at_ms_ = now;
 }
 
-void KafkaSettledMessages::act(DueMs now) {
+void KafkaSettledMessages::run_due(DueMs now) {
     if (!lookups_.empty() || look_up_at_ms_ > now) return;
     if (to_look_up_.empty()) {
         to_look_up_.assign(std::make_move_iterator(still_there_.begin()), std::make_move_iterator(still_there_.end()));

@@ -32,8 +32,8 @@ class KafkaSettledMessages {
     void look_up(std::vector<KafkaMessageName> names, DueMs now);
 
     // Looks up a part of them.
-    void act(DueMs now);
-    // When act() has something to do; `never` if it has not, or waits for replies.
+    void run_due(DueMs now);
+    // When run_due() has something to do; `never` if it has not, or waits for replies.
     DueMs next_wakeup(DueMs never) const;
 
     bool is_of(ReplyToken token) const { return lookups_.contains(token); }

@@ -143,7 +143,7 @@ Status LogFollower::step() {
         is_caught_up_ = false;
         alive_ns_ = now_ns_();
     }
-    take(*progress);
+    apply(*progress);
     return {};
 }
 
@@ -161,7 +161,7 @@ Status LogFollower::measure_lag() {
     return {};
 }
 
-void LogFollower::take(const TopicCopy::Progress& progress) {
+void LogFollower::apply(const TopicCopy::Progress& progress) {
     if (!progress.is_alive) return;
     is_released_ = progress.is_released;
     alive_ns_ = now_ns_();
@@ -210,7 +210,7 @@ Status LogFollower::claim(std::uint64_t node) {
         const std::int64_t began_ns = now_ns_();
         const Result<TopicCopy::Progress> probed = copy_->probe(node, kProbeTimeoutMs);
         if (!probed) return probed.error();
-        take(*probed);
+        apply(*probed);
         allow_for_slow_brokers(began_ns);
         if (is_stopping_ || !is_due()) return {};
     }

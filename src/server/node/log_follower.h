@@ -54,7 +54,7 @@ class LogFollower {
     Result<std::int64_t> ask_lag();
     Status keep_index();
     Status claim(std::uint64_t node);
-    void take(const TopicCopy::Progress& progress);
+    void apply(const TopicCopy::Progress& progress);
     void allow_for_slow_brokers(std::int64_t began_ns);
     bool is_free() const;
     bool is_due() const;

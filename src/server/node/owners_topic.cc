@@ -71,7 +71,7 @@ Status OwnersTopic::step() {
         consumer_.reset();
         return records.error();
     }
-    for (const KafkaRecord& record : *records) take(record);
+    for (const KafkaRecord& record : *records) apply(record);
     const std::optional<Own> own = this->own();
     if (!own || own->url == written_) return {};
     return write(*own);
@@ -88,7 +88,7 @@ Status OwnersTopic::open() {
 }
 
 // Records that make no sense are ignored: they are a hint.
-void OwnersTopic::take(const KafkaRecord& record) {
+void OwnersTopic::apply(const KafkaRecord& record) {
     if (!record.key || !record.value || !is_node_url(*record.value)) return;
     std::uint32_t shard = 0;
     const char* const end = record.key->data() + record.key->size();

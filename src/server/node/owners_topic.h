@@ -45,7 +45,7 @@ class OwnersTopic {
 
     void run();
     Status open();
-    void take(const KafkaRecord& record);
+    void apply(const KafkaRecord& record);
     Status write(const Own& own);
     std::optional<Own> own() const;
     void wait() const;

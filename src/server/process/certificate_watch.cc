@@ -55,12 +55,12 @@ void CertificateWatch::read(Why why, InstantMs now_ms) {
         }
         loop_.post([this, loaded = std::move(loaded), why, now_ms] {
             is_reading_ = false;
-            if (loaded) take(*loaded, why, now_ms);
+            if (loaded) install(*loaded, why, now_ms);
         });
     });
 }
 
-void CertificateWatch::take(const Result<CertificateFiles::Context>& loaded, Why why, InstantMs now_ms) {
+void CertificateWatch::install(const Result<CertificateFiles::Context>& loaded, Why why, InstantMs now_ms) {
     if (!loaded) {
         if (why == Why::daily) return;  // it was logged when the files changed
         log_.warning("tls_reload_failed",

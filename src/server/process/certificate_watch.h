@@ -52,7 +52,7 @@ class CertificateWatch {
           run_on_worker_(std::move(run_on_worker)) {}
 
     void read(Why why, InstantMs now_ms);
-    void take(const Result<CertificateFiles::Context>& loaded, Why why, InstantMs now_ms);
+    void install(const Result<CertificateFiles::Context>& loaded, Why why, InstantMs now_ms);
     void warn(InstantMs now_ms);
 
     CertificateFiles files_;  // of the jobs

@@ -44,7 +44,7 @@ std::optional<std::int64_t> HttpListener::certificate_expires_in_ms() const {
     return certificates_->expires_ms() - wall_now_ms();
 }
 
-EventLoop::TimePoint HttpListener::act() {
+EventLoop::TimePoint HttpListener::run_due() {
     const std::int64_t now_ns = monotonic_now_ns();
     connection_watch_.check(http_->counters(), now_ns);
     if (!certificates_) return EventLoop::kOnEvents;

@@ -41,7 +41,7 @@ class HttpListener {
     std::optional<std::int64_t> certificate_expires_in_ms() const;
 
     // In each iteration of the loop; returns when to be called again.
-    EventLoop::TimePoint act();
+    EventLoop::TimePoint run_due();
     // Reads the certificate again. False: there is none.
     bool reload();
     // As HttpServer::drain().

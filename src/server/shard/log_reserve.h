@@ -42,7 +42,7 @@ class LogReserve {
     Result<SpaceReading> measure() const;
 
     // The following functions are of the shard's thread.
-    void take(const SpaceReading& seen) { watch_.see(seen); }
+    void observe(const SpaceReading& seen) { watch_.see(seen); }
     const SpaceWatch& watch() const { return watch_; }
     // From the last measurement and the current spare segments.
     LogSpace log_space() const;

@@ -35,7 +35,7 @@ class LogReserveTest : public testing::Test {
     void fill_disk() { disk.set_capacity(disk.used_bytes()); }
     bool measure() {
         const Result<SpaceReading> seen = reserve->maintain_spare_segments();
-        if (seen) reserve->take(*seen);
+        if (seen) reserve->observe(*seen);
         return seen.ok();
     }
     // Succeeds once the disk has this many free bytes.

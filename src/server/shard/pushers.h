@@ -14,8 +14,8 @@ struct Pushers {
     WebhookPusher* webhooks = nullptr;
     KafkaPusher* kafka = nullptr;
 
-    void act(DueMs now) const {
-        each([now](auto& pusher) { pusher.act(now); });
+    void run_due(DueMs now) const {
+        each([now](auto& pusher) { pusher.run_due(now); });
     }
     void stop() const {
         each([](auto& pusher) { pusher.stop(); });

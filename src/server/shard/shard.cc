@@ -51,7 +51,7 @@ EventLoop::TimePoint Shard::turn() {
     clock_.observe_if_due();
     clock_.set_engine_time();
     space_.report();
-    pushers_.act(engine().now());
+    pushers_.run_due(engine().now());
     needs_turn_ = false;
     commits_.delay_batch(monotonic_now_ns());
     engine().advance_to(engine().now());

@@ -251,7 +251,7 @@ Result<SegmentNumber> ShardParts::seal_next() {
 }
 
 void ShardParts::take_space(const SpaceReading& seen) {
-    reserve_->take(seen);
+    reserve_->observe(seen);
     engine_->set_log_space(log_space());
     engine_->set_free_bytes(reserve_->watch().free_for_puts());
 }

@@ -26,7 +26,7 @@ void SpaceMaintenance::begin() {
         if (!seen) context_.on_fatal_error(seen.error());
         context_.loop.post([this, seen = *seen, facts = context_.parts.directory_facts()] {
             facts_ = facts;
-            take(seen);
+            observe(seen);
         });
     });
 }
@@ -40,7 +40,7 @@ void SpaceMaintenance::report() {
     log_state();
 }
 
-void SpaceMaintenance::take(const SpaceReading& seen) {
+void SpaceMaintenance::observe(const SpaceReading& seen) {
     context_.parts.take_space(seen);
     if (context_.parts.space().is_close()) next_ns_ = std::min(next_ns_, monotonic_now_ns() + kCheckScarceNs);
     then_();

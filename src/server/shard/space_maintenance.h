@@ -35,7 +35,7 @@ class SpaceMaintenance {
     Worker& worker() { return worker_; }
 
   private:
-    void take(const SpaceReading& seen);
+    void observe(const SpaceReading& seen);
 
     const ShardContext& context_;
     const std::function<void()> then_;

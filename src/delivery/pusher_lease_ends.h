@@ -17,7 +17,7 @@
 
 namespace duewheel {
 
-class LeaseEnds {
+class PusherLeaseEnds {
   public:
     // `submit`: to the engine, with a token of the owner; returns that token.
     using Submit = std::function<ReplyToken(Command)>;
@@ -29,14 +29,14 @@ class LeaseEnds {
         Reply reply{};
     };
 
-    explicit LeaseEnds(Submit submit) : submit_(std::move(submit)) {}
+    explicit PusherLeaseEnds(Submit submit) : submit_(std::move(submit)) {}
 
     // Submits the command, which must succeed before `until_ms`.
     void end(std::uint64_t context, Command command, DueMs until_ms) {
         submit({context, std::move(command), until_ms});
     }
     // Submits again what was refused and may pass now.
-    void act(DueMs now);
+    void run_due(DueMs now);
     DueMs next_wakeup() const;
     // What is refused from now on is not repeated.
     void stop() { stopping_ = true; }

@@ -1,4 +1,4 @@
-#include "delivery/lease_ends.h"
+#include "delivery/pusher_lease_ends.h"
 
 #include <limits>
 #include <utility>
@@ -12,7 +12,7 @@ constexpr std::int64_t kRepeatEndMs = 1'000;
 
 }  // namespace
 
-void LeaseEnds::act(DueMs now) {
+void PusherLeaseEnds::run_due(DueMs now) {
     while (!again_.empty() && again_.begin()->first <= now) {
         Ended end = std::move(again_.begin()->second);
         again_.erase(again_.begin());
@@ -20,11 +20,11 @@ void LeaseEnds::act(DueMs now) {
     }
 }
 
-DueMs LeaseEnds::next_wakeup() const {
+DueMs PusherLeaseEnds::next_wakeup() const {
     return again_.empty() ? std::numeric_limits<DueMs>::max() : again_.begin()->first;
 }
 
-std::optional<LeaseEnds::Ended> LeaseEnds::take(ReplyToken token, Reply reply, DueMs now) {
+std::optional<PusherLeaseEnds::Ended> PusherLeaseEnds::take(ReplyToken token, Reply reply, DueMs now) {
     auto awaited = awaited_.extract(token);
     if (awaited.empty()) return std::nullopt;
     Ended end = std::move(awaited.mapped());
@@ -39,7 +39,7 @@ std::optional<LeaseEnds::Ended> LeaseEnds::take(ReplyToken token, Reply reply, D
     return end;
 }
 
-void LeaseEnds::submit(Ended end) {
+void PusherLeaseEnds::submit(Ended end) {
     const ReplyToken token = submit_(end.command);
     awaited_.emplace(token, std::move(end));
 }
