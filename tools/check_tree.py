@@ -136,7 +136,7 @@ PHRASES = {
 }
 # The texts that are checked: Markdown pages, and of C++ files outside of tests/ the string literals and the comments.
 PLAIN_TEXTS = re.compile(r"(CHANGELOG|CONTRIBUTING|README|ARCHITECTURE)\.md$|bench/README\.md$|docs/(decisions/|learning/)?[^/]+\.md$|"
-                         r"docs/proof/README\.md$|src/http_api/openapi\.json$|"
+                         r"docs/proof/README\.md$|clients/([\w-]+/)*README\.md$|src/http_api/openapi\.json$|"
                          r"(src|apps|timers|bench)/[\w/]+\.(cc|h)$")
 
 # Paths of one machine, and hosts of package registries: the project names neither. Built from parts, so that this
