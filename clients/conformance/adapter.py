@@ -9,8 +9,16 @@ import threading
 ANSWER_WITHIN_S = 60
 
 
+SKIPPED = 77  # the exit code of an adapter that lacks something on this machine
+
+
 class AdapterFailed(Exception):
     """The adapter has ended, answers nothing, or does not speak the protocol."""
+
+
+def lacks_something(command):
+    """Whether the adapter cannot run on this machine; it says why. Otherwise it ends with its input, which is empty."""
+    return subprocess.run(command, stdin=subprocess.DEVNULL, timeout=ANSWER_WITHIN_S, check=False).returncode == SKIPPED
 
 
 class Adapter:

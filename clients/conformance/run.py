@@ -6,7 +6,7 @@
 
 README.md describes scenarios and adapters. The programs of the server are in the folder that DUEWHEEL_BIN names, by default in
 build/test/bin or build/release/bin of this project. Exit code 0: no scenario failed; 1: some did; 2: a scenario is not written
-correctly, or there is no such adapter.
+correctly, or there is no such adapter or server; 77: the adapter lacks something on this machine.
 """
 
 import argparse
@@ -28,7 +28,7 @@ if "DUEWHEEL_BIN" not in os.environ:
     built = [ROOT / "build" / preset / "bin" for preset in ("test", "release")]
     os.environ["DUEWHEEL_BIN"] = str(next((path for path in built if (path / "duewheeld").exists()), built[0]))
 
-from adapter import AdapterFailed  # noqa: E402
+from adapter import SKIPPED, AdapterFailed, lacks_something  # noqa: E402
 from environment import Environment  # noqa: E402
 from steps import Failed, Run, faults_of_step  # noqa: E402
 
@@ -65,7 +65,7 @@ def adapter_command(name, arguments=()):
         known = ", ".join(sorted(path.parent.name for path in HERE.glob("adapters/*/command")))
         sys.stderr.write(f"run.py: there is no adapter `{name}`; there is {known}\n")
         sys.exit(2)
-    return ["env", "-C", str(folder), *shlex.split((folder / "command").read_text()), *arguments]
+    return ["sh", "-c", f"cd {shlex.quote(str(folder))} && exec {(folder / 'command').read_text().strip()} \"$@\"", name, *arguments]
 
 
 class Report:
@@ -208,11 +208,18 @@ def main():
         return 0
     if options.self_test:
         return self_test(scenarios, options.jobs)
+    program = pathlib.Path(os.environ["DUEWHEEL_BIN"]) / "duewheeld"
+    if not program.exists():
+        sys.stderr.write(f"run.py: {program} does not exist: run ./dev build, or set DUEWHEEL_BIN\n")
+        return 2
     if not scenarios:
         sys.stderr.write("run.py: no scenario has such a name\n")
         return 2
     began = time.monotonic()
     report, command = Report(options.verbose), adapter_command(options.adapter, options.adapter_arguments)
+    if lacks_something(command):
+        print(f"the scenarios of the adapter {options.adapter} are skipped")
+        return SKIPPED
     run([Task(scenario, command, report) for scenario in scenarios], options.jobs)
     report.print_end(time.monotonic() - began)
     return 1 if report.failed else 0

@@ -14,11 +14,11 @@ CALLS = {
     "set_queue", "change_queue", "get_queue", "delete_queue", "pause_queue", "resume_queue", "purge_queue", "redrive",
     "set_schedule", "change_schedule", "get_schedule", "delete_schedule", "pause_schedule", "resume_schedule", "fire_schedule",
     "preview_schedule", "set_watchdog", "get_watchdog", "feed_watchdog", "delete_watchdog", "advance",
-    "work", "stop_work", "handled",
+    "work", "handled", "finish_work", "stop_work",
 }
 # The members of each kind of step; the first one names the kind.
 STEPS = {
-    "call": {"with", "as", "ok", "error", "keep", "took", "start"},
+    "call": {"with", "as", "ok", "error", "keep", "took", "start", "until"},
     "finish": {"ok", "error", "keep", "took"},
     "connect": {"to", "token", "timeout", "ca", "namespace", "error"},
     "advance": set(),
@@ -97,10 +97,24 @@ class Run:
         answer = self.environment.adapter.request("connect", step["connect"], arguments)
         self.check({"ok": {}} if "error" not in step else step, answer, 0)
 
+    def repeat(self, step):
+        """Calls until the result is as expected."""
+        def wrong():
+            try:
+                self.call({name: value for name, value in step.items() if name != "until"})
+            except Failed as failure:
+                return [str(failure)]
+            return []
+        found = until(min(seconds(step["until"]), self.patience_s), wrong)
+        if found:
+            raise Failed(found[0])
+
     def call(self, step):
         began = time.monotonic()
         slot = self.environment.adapter.start(step["call"], step.get("as", "client"), self.fill(step.get("with", {})))
-        if "start" in step:
+        if "until" in step:
+            self.repeat(step)
+        elif "start" in step:
             self.started[step["start"]] = began, slot
         else:
             self.check(step, self.environment.adapter.finish(slot), began)

@@ -113,10 +113,10 @@ def shown(failure):
 
 
 class SilentAdapter(Adapter):
-    """Does nothing, and says that all went well."""
+    """Does nothing, and says that it can do everything and that all went well."""
 
     def carry_out(self, do, name, members):
-        return super().carry_out(do, name, members) if do == "hello" else {}
+        return {"name": "silent", "capabilities": ["workers"]} if do == "hello" else {}
 
 
 if __name__ == "__main__":

@@ -1,0 +1,88 @@
+"""Values of Python as the members of JSON that the HTTP API takes, and back. Pure functions."""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import datetime
+import json
+from typing import Any, Mapping, Optional
+
+MILLISECOND = datetime.timedelta(milliseconds=1)
+
+
+@dataclasses.dataclass(frozen=True)
+class Json:
+    """Content that is sent as JSON whatever its type: `Json("text")` is a JSON string, and "text" is plain text."""
+    value: Any
+
+
+def duration(value: datetime.timedelta) -> str:
+    """Whole milliseconds, rounded up: nothing is early."""
+    return f"{-(-value // MILLISECOND)}ms"
+
+
+def instant(value: datetime.datetime) -> str:
+    """RFC 3339. A time without a zone is refused, because the server may be in another one than the caller."""
+    if value.tzinfo is None:
+        raise ValueError(f"{value!r} has no time zone: use datetime.now(timezone.utc) or a time with a zone")
+    return value.isoformat(timespec="milliseconds")
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON: dataclasses and models of pydantic as objects."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json")
+    return value
+
+
+def members(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as members, with durations and instants as text. Options that are None are absent."""
+    return {name: member(value) for name, value in options.items() if value is not None}
+
+
+def member(value: Any) -> Any:
+    if isinstance(value, datetime.timedelta):
+        return duration(value)
+    if isinstance(value, datetime.datetime):
+        return instant(value)
+    if isinstance(value, Mapping):
+        return {name: member(each) for name, each in value.items()}
+    return value
+
+
+def content(data: Any) -> dict[str, Any]:
+    """Bytes are sent as they are, a string as text, and anything else as JSON."""
+    if isinstance(data, (bytes, bytearray, memoryview)):
+        return {"body_base64": base64.b64encode(data).decode()}
+    if isinstance(data, str):
+        return {"body": data}
+    return {"json": plain(data.value if isinstance(data, Json) else data)}
+
+
+def data_of(message: Mapping[str, Any]) -> Any:
+    """The content of a message as shown or delivered: parsed JSON, text or bytes; None if it is not shown."""
+    if "json" in message:
+        return message["json"]
+    if "body_base64" in message:
+        return base64.b64decode(message["body_base64"])
+    return message.get("body")
+
+
+def dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def typed(data: Any, kind: Optional[type]) -> Any:
+    """The data as a value of `kind`: a dataclass, a pydantic model, or any other type that takes it. Raises TypeError if it does not fit."""
+    if kind is None:
+        return data
+    if hasattr(kind, "model_validate"):
+        return kind.model_validate(data)
+    if dataclasses.is_dataclass(kind):
+        if not isinstance(data, dict):
+            raise TypeError(f"the message has {type(data).__name__}, and {kind.__name__} needs an object")
+        return kind(**data)
+    return kind(data)
