@@ -75,10 +75,11 @@ class Environment:
         self.command = command or self.command
         self.adapter = Adapter(self.command)
 
-    def recover(self):
+    def recover(self, calls_in_progress):
         """Prepares for the next scenario after one that failed, wherever it stopped."""
         self.proxy.clear()
-        self.restart_adapter()
+        if calls_in_progress:
+            self.restart_adapter()
         if not self.daemon.process or self.daemon.process.poll() is not None:
             self.disconnect()
             self.start_server()

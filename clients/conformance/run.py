@@ -144,11 +144,12 @@ class Lane:
 
     def carry_out(self, task):
         own = Environment(task.command, task.scenario["server"]) if "server" in task.scenario else None
+        run = Run(own or self.shared, task.scenario, self.patience_s)
         try:
-            Run(own or self.shared, task.scenario, self.patience_s).carry_out()
-        except BaseException:
+            run.carry_out()
+        except BaseException as error:
             if not own:
-                self.shared.recover()
+                self.shared.recover(calls_in_progress=bool(run.started) or isinstance(error, AdapterFailed))
             raise
         finally:
             if own:
