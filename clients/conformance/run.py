@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the conformance scenarios with the adapter of one client, against the real server behind a faulty network.
 
-    run.py [--adapter NAME] [--only WORD]... [--jobs N] [--list] [--verbose]
+    run.py [--adapter NAME] [--only WORD]... [--quick] [--jobs N] [--list] [--verbose]
     run.py --self-test                  breaks the HTTP adapter in each way that it knows, and expects that scenarios fail
 
 README.md describes scenarios and adapters. The programs of the server are in the folder that DUEWHEEL_BIN names, by default in
@@ -195,7 +195,8 @@ def main():
     parser = argparse.ArgumentParser(description="Runs the conformance scenarios with the adapter of one client.")
     parser.add_argument("--adapter", default="http", help="a folder of adapters/, by default http")
     parser.add_argument("--only", action="append", default=[], metavar="WORD", help="scenarios whose name or file has this word; may be repeated")
-    parser.add_argument("--jobs", type=int, default=8, help="how many run at once, 8 by default: they mostly wait")
+    parser.add_argument("--quick", action="store_true", help="only scenarios that neither restart the server nor need one of their own")
+    parser.add_argument("--jobs", type=int, default=4, help="how many run at once, 4 by default: they mostly wait")
     parser.add_argument("--list", action="store_true", help="print the scenarios, with what each proves")
     parser.add_argument("--verbose", action="store_true", help="print each scenario with its time")
     parser.add_argument("--self-test", action="store_true", help="break the HTTP adapter, and expect failures")
@@ -203,6 +204,8 @@ def main():
     options = parser.parse_args()
     scenarios = [scenario for scenario in load()
                  if not options.only or any(word in (scenario["file"], scenario["name"]) or word in scenario["name"] for word in options.only)]
+    if options.quick:
+        scenarios = [scenario for scenario in scenarios if "server" not in scenario and not any("server" in step for step in scenario["steps"])]
     if options.list:
         for scenario in scenarios:
             print(f"{scenario['name']}: {scenario['proves']}")
