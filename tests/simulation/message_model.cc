@@ -59,6 +59,29 @@ std::uint32_t MessageModel::seen_before(LifePoint point) const {
     return seen;
 }
 
+void WrittenText::sent(std::string text, ReplyToken token, std::uint64_t step) {
+    writes_.push_back({std::move(text), token, step, kOpen});
+}
+
+void WrittenText::accepted(ReplyToken token, std::uint64_t step) {
+    const auto write =
+        std::find_if(writes_.begin(), writes_.end(), [token](const Write& each) { return each.token == token; });
+    write->closed = step;
+    std::erase_if(writes_, [sent = write->sent](const Write& each) { return each.closed < sent; });
+}
+
+void WrittenText::refused(ReplyToken token) {
+    std::erase_if(writes_, [token](const Write& each) { return each.token == token; });
+}
+
+void WrittenText::died(std::uint64_t step) {
+    for (Write& write : writes_) write.closed = std::min(write.closed, step);
+}
+
+bool WrittenText::may_be(std::string_view text) const {
+    return std::any_of(writes_.begin(), writes_.end(), [text](const Write& each) { return each.text == text; });
+}
+
 SeenDelivery* MessageModel::delivery_of(const LeaseToken& token) {
     for (SeenDelivery& delivery : deliveries) {
         if (delivery.token == token) return &delivery;

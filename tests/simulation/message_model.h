@@ -75,6 +75,29 @@ struct Epoch {
     Worlds worlds;
 };
 
+// What clients write to one place of a message: which of their texts may stand there. A command is carried out at some
+// time between its submission and its reply, so a text has certainly been overwritten once another one was accepted
+// that was sent after its own reply.
+class WrittenText {
+  public:
+    void sent(std::string text, ReplyToken token, std::uint64_t step);
+    void accepted(ReplyToken token, std::uint64_t step);
+    void refused(ReplyToken token);
+    // The process has died: what was sent was carried out by now, or never.
+    void died(std::uint64_t step);
+    bool may_be(std::string_view text) const;
+
+  private:
+    static constexpr std::uint64_t kOpen = UINT64_MAX;
+    struct Write {
+        std::string text;
+        ReplyToken token = 0;
+        std::uint64_t sent = 0;
+        std::uint64_t closed = 0;
+    };
+    std::vector<Write> writes_{Write{}};  // at first nothing stands there
+};
+
 // A delivery that a client saw.
 struct SeenDelivery {
     std::uint32_t run = 0;
@@ -89,6 +112,9 @@ struct SeenDelivery {
     bool may_have_ended = false;        // one of them was never answered
     bool ends_with_server = false;      // the lease does not outlive its run
     std::uint32_t kept_in = 0;          // the later run that surely has it; 0: none
+    std::string worker;
+    std::optional<AttemptOutcome> told_end;  // as a client has ended it, with a reply
+    std::uint64_t told_end_step = 0;
 };
 
 // One line of a message's history, for the report of a violation.
@@ -195,6 +221,7 @@ struct MessageModel {
     std::optional<std::uint32_t> stopped_in;
     std::uint64_t stopped_step = 0;
 
+    WrittenText checkpoint;
     std::optional<RecurringModel> loop;
     bool may_have_made_all = false;     // a recurring message: it would be done then
     std::uint64_t parent = 0;           // serial of the recurring message, or of a check's prepared message

@@ -47,6 +47,7 @@ bool changes_a_message(const Command& command) {
 void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step) {
     step_ = step;
     ++run_;
+    is_stopping_ = false;
     if (floor_ms < latest_now_) rare_.met(Rare::clock_went_back_over_a_restart);
     now_ = floor_ms;
     for (auto& [query, listing] : listings_) {
@@ -75,6 +76,7 @@ void Oracle::died(std::uint64_t step) {
     latest_now_ = std::max(latest_now_, now_);
     totals_.requests_lost += requests_.size();
     for (MessageModel& message : messages_) {
+        message.checkpoint.died(step_);
         for (SeenDelivery& delivery : message.deliveries) {
             if (delivery.extends_open == 0) continue;  // otherwise it was executed, or never
             delivery.until.high = std::max(delivery.until.high, now_ + options_.lease_max_ms);
@@ -206,7 +208,10 @@ ReplyToken Oracle::submitted(const Command& command, const AccessLimits* limits)
                 if (ends_a_lease(command)) ++delivery->endings_open;
                 if (std::holds_alternative<ReleaseCommand>(command)) ++named->forgiven_high;
                 if (const auto priority = priority_of(command)) named->may_get_priority(*priority);
-                if (std::holds_alternative<ExtendCommand>(command)) ++delivery->extends_open;
+                if (const auto* extend = std::get_if<ExtendCommand>(&command)) {
+                    ++delivery->extends_open;
+                    if (extend->checkpoint) named->checkpoint.sent(*extend->checkpoint, token, step_);
+                }
             }
         }
         if (named->half) {
@@ -412,6 +417,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
     if (MessageModel* about = message(request.serial)) about->was_told(now_, step_);
     for (const std::uint64_t serial : request.batch) message(serial)->was_told(now_, step_);
     const Reply& reply = effect.reply;
+    checkpoint_answered(token, request, reply);
     if (is_of_watchdogs(request.command)) watchdog_replied(token, request, reply);
     if (is_of_namespaces(request.command)) return namespace_replied(token, request, reply), true;
     if (is_of_tokens(request.command)) return token_replied(request, reply), true;
@@ -565,14 +571,15 @@ void Oracle::check_live_count(std::uint64_t live_count, std::string_view when, b
 bool Oracle::awaits_answers() const {
     if (!outside_.empty()) return true;
     return std::any_of(requests_.begin(), requests_.end(), [](const auto& request) {
-        return !std::holds_alternative<LeaseCommand>(request.second.command);
+        return !std::holds_alternative<LeaseCommand>(request.second.command) &&
+               !waits_for_an_end(request.second.command);
     });
 }
 
 void Oracle::check_all_answered() {
     if (!outside_.empty()) return violate("C9", "a command outside its limits is never answered");
     for (const auto& [token, request] : requests_) {
-        if (std::holds_alternative<LeaseCommand>(request.command)) continue;
+        if (std::holds_alternative<LeaseCommand>(request.command) || may_still_wait(request)) continue;
         return violate("C9", "a " + std::string(command_name(request.command)) + " is never answered",
                        message(request.serial));
     }

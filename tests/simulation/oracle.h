@@ -138,12 +138,12 @@ class Oracle {
     void check_schedules();
     // The future due times of messages that may still be delivered, in order.
     std::vector<DueMs> dues_ahead() const;
-    // Whether a request other than a waiting lease has no reply yet.
+    // Whether a request other than one that waits has no reply yet.
     bool awaits_answers() const;
     // Verifies that the number of unfinished messages is possible. `leases_are_over`: all leases have ended, and
     // expired messages too.
     void check_live_count(std::uint64_t live_count, std::string_view when, bool leases_are_over = false);
-    // Everything has settled: every request except waiting leases was answered.
+    // Everything has settled: every request was answered except those that wait.
     void check_all_answered();
     // Consumers have drained all queues: a message that should have been delivered is lost.
     void check_nothing_lost();
@@ -182,6 +182,13 @@ class Oracle {
         violate(clause, std::move(what), message_of(id));
     }
     std::string history(std::uint64_t serial) const;
+
+    // The process was told to stop: requests do not wait any more.
+    void stops() { is_stopping_ = true; }
+    // What the ack of a lease says of its result; empty: nothing.
+    static std::string result_of(const LeaseToken& lease);
+    // Whether a client holds it, and not a consumer of the server.
+    bool is_lease_of_a_client(const LeaseToken& lease) const;
 
     // The body of the message with this serial, which can be verified by itself.
     static std::string body_of(std::uint64_t serial, std::uint32_t bytes);
@@ -612,6 +619,15 @@ class Oracle {
     DueRange due_of(const RescheduleCommand& move, DueMs submitted_ms) const;
 
     bool row_fits(const MessageModel& about, const MessageRow& row, const Worlds& worlds, bool may_die) const;
+    // oracle_work.cc
+    void check_result(const MessageModel& about, const MessageRow& row, const Worlds& worlds);
+    void checkpoint_answered(ReplyToken token, const Request& request, const Reply& reply);
+    void check_checkpoint(const MessageModel& about, const Delivered& delivery);
+    void attempt_ended(SeenDelivery& delivery, const Command& command);
+    void check_timeline(const Request& request, const MessageModel& about, const MessageAnswer& answer);
+    static bool waits_for_an_end(const Command& command);
+    void check_wait(const Request& request, const MessageModel& about, State state);
+    bool may_still_wait(const Request& request) const;
     // oracle_seconds.cc
     const QueueSettings* settings_since(const MessageModel& about, std::uint64_t step);
     // Messages that are due in a range of time, of a queue or of all (an empty name), except one.
@@ -664,6 +680,7 @@ class Oracle {
     DueMs alone_from_ms_ = kNeverMs;
     DueMs drained_ms_ = 0;  // when consumers last found all queues empty
     bool leases_in_use_ = false;
+    bool is_stopping_ = false;
     DueMs slowest_drain_ms_ = 0;  // the longest time that a drain took
     std::map<MessageId, std::uint64_t> serial_of_id_;
     std::map<std::tuple<std::string, std::string, std::string>, std::uint64_t> serial_of_key_;

@@ -148,17 +148,19 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
         }
     }
 
-    const SeenDelivery fresh{run_,
-                             delivery.attempt,
-                             delivery.lease,
-                             delivery.delivered_ms,
-                             {delivery.lease_until_ms, delivery.lease_until_ms},
-                             0,
-                             0,
-                             false,
-                             false,
-                             false,
-                             command.ends_with_server};
+    check_checkpoint(*about, delivery);
+    SeenDelivery fresh{run_,
+                       delivery.attempt,
+                       delivery.lease,
+                       delivery.delivered_ms,
+                       {delivery.lease_until_ms, delivery.lease_until_ms},
+                       0,
+                       0,
+                       false,
+                       false,
+                       false,
+                       command.ends_with_server};
+    fresh.worker = command.worker;
     if (served_by_ms_ == 0) served_by_ms_ = delivery.delivered_ms;
     check_lease_gaps(*about, fresh);
     if (run_ > about->recorded.run && delivery.attempt <= about->recorded.attempts) {

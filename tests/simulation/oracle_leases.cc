@@ -202,6 +202,7 @@ void Oracle::lease_ended(ReplyToken token, const Request& request, const LeaseEn
     if (next.empty()) return violate("C4", "due again at " + at(answer.due_ms) + ", which cannot be", &about);
     if (delivery.run != run_) rare_.met(Rare::lease_kept_over_a_restart);
     delivery.ended = true;
+    attempt_ended(delivery, request.command);
     about.recorded = std::max(about.recorded, LifePoint{run_, lease.attempt});
     about.set(from, next);
 }

@@ -20,7 +20,9 @@ bool Oracle::is_refused_expiry(const Request& request, const MessageModel* about
 // Whether there was as little space as it takes to refuse this.
 void Oracle::refused_for_space(const Request& request) {
     const Command& command = request.command;
-    const bool only_changes = is_a_move(command) || std::holds_alternative<RedriveCommand>(command) ||
+    const auto* extend = std::get_if<ExtendCommand>(&command);
+    const bool says_something = extend != nullptr && (extend->progress || extend->checkpoint);
+    const bool only_changes = says_something || is_a_move(command) || std::holds_alternative<RedriveCommand>(command) ||
                               std::holds_alternative<FailCommand>(command) ||
                               std::holds_alternative<ReleaseCommand>(command) ||
                               std::holds_alternative<HoldLeaseCommand>(command);

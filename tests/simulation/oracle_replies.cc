@@ -371,6 +371,9 @@ void Oracle::message_replied(const Request& request, const MessageAnswer& answer
         return violate("C7", "get answers another priority than it was given", about);
     }
     check_content(*about, answer);
+    check_result(*about, row, candidates);
+    check_timeline(request, *about, answer);
+    check_wait(request, *about, row.state.state);
 }
 
 void Oracle::check_content(const MessageModel& about, const MessageAnswer& answer) {

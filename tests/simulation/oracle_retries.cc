@@ -272,6 +272,7 @@ void Oracle::failed(const Request& request, const LeaseEndAnswer& answer, Messag
         }
     }
     delivery.ended = true;
+    attempt_ended(delivery, request.command);
     about.recorded = std::max(about.recorded, LifePoint{run_, attempt});
     about.set({run_, attempt}, next);
 }

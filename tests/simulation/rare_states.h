@@ -54,6 +54,12 @@ namespace duewheel {
     X(cancelling)                         \
     X(cancelling_repeated)                \
     X(extension_says_stop)                \
+    X(result_shown)                       \
+    X(checkpoint_delivered)               \
+    X(checkpoint_delivered_after_restart) \
+    X(timeline_of_several)                \
+    X(wait_answered_at_the_end)           \
+    X(wait_ran_out)                       \
     X(lease_ended_as_cancelled)           \
     X(cancel_too_late)                    \
     X(command_asked_the_index)            \

@@ -8,6 +8,7 @@
 #include "engine/commands/command_traits.h"
 #include "simulation/other_forms.h"
 #include "simulation/random_limits.h"
+#include "simulation/workload_words.h"
 
 namespace duewheel {
 namespace {
@@ -300,6 +301,7 @@ void Simulation::hear(const ReplyEffect& effect) {
 
 void Simulation::submit(Command command) {
     const bool has_ended = step_ > options_.steps;
+    add_words(command, oracle_, submitted_++, !has_ended);
     const SharedLimits limits =
         options_.has(Op::token) && !has_ended ? random_limits(command, options_, limits_random_) : nullptr;
     const ReplyToken token = oracle_.submitted(command, limits.get());

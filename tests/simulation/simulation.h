@@ -198,6 +198,7 @@ class Simulation final : private Surroundings {
     SimClock clock_;
     std::uint32_t zone_version_ = 0;
     std::uint64_t step_ = 0;
+    std::uint64_t submitted_ = 0;  // commands of clients
     std::uint64_t restarts_ = 0;
     std::uint64_t calls_left_ = 0;  // of the disk, until the process is cut off
     bool cut_power_ = false;

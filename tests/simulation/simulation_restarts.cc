@@ -91,6 +91,7 @@ void Simulation::start_later() {
 void Simulation::stop() {
     constexpr int kStepsUntilDeadline = 2'000;
     say("told to stop");
+    oracle_.stops();
     shard_->engine().stop_waiting();
     std::optional<DueMs> told;
     for (int steps = 0; steps < kStepsUntilDeadline; ++steps) {
