@@ -96,6 +96,11 @@ export async function checkWidth(page) {
       .map((element) => `${element.tagName} ${element.className} ${Math.round(element.getBoundingClientRect().right)}`)
   })
   assert.deepEqual(wide, [], 'the page scrolls sideways')
+  const over = await page.evaluate(() =>
+    [...document.querySelectorAll('.section table')]
+      .filter((table) => table.getBoundingClientRect().right > table.closest('.section').getBoundingClientRect().right + 1)
+      .map((table) => table.caption?.innerText))
+  assert.deepEqual(over, [], 'a table is wider than its section')
 }
 
 /** What every page must hold: `ready` waits until its data is there. In both themes, and in a narrow window in Chinese. */

@@ -205,6 +205,7 @@ test('what its workers have said is shown', async () => {
     await waitForText(section('Attempts'), /no route/)
     await waitForText(section('Attempts'), /running/)
     await checkAccess(page)
+    await checkWidth(page)  // the table of attempts once stood in half of the page, and over its edge
     shown = whole({ cancel_requested: true, progress: { step: 'upload' } })
     await waitForText(page.locator('.about'), 'A stop was requested')
     await waitForText(section('Progress'), '"step": "upload"')

@@ -9,7 +9,7 @@ import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { BodyView, type Body } from '../ui/body_view'
 import { MessageActions, Reason, StateBadge, causeText } from '../ui/message_parts'
-import { StopRequested, Work, holderOf } from '../ui/message_work'
+import { Attempts, StopRequested, Work, holderOf } from '../ui/message_work'
 import { formatDuration, formatNumber } from '../ui/format'
 import { Badge, Facts, PageHead, Section } from '../ui/parts'
 import { Pending, Table, type Column } from '../ui/table'
@@ -170,6 +170,7 @@ function MessageView({ params }: PageProps) {
           {message.kafka && <Section title={t.kafka}><BodyView body={{ text: JSON.stringify(message.kafka), json: true }} /></Section>}
         </div>
       </div>
+      <Attempts message={message} />
       <Section title={t.history}><History message={message} /></Section>
       <Section title={t.raw}>
         <details>

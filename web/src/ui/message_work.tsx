@@ -62,7 +62,9 @@ function Outcome({ attempt }: { attempt: Attempt }) {
   return <Badge tone={TONES[outcome] ?? 'plain'}>{outcome in outcomes ? outcomes[outcome as keyof typeof outcomes] : outcome}</Badge>
 }
 
-function Timeline({ attempts }: { attempts: Attempt[] }) {
+/** The attempts so far, in a section as wide as the page: its table has six columns. */
+export function Attempts({ message: { timeline = [] } }: { message: Message }) {
+  if (timeline.length === 0) return null
   const started = (row: Attempt) => Date.parse(row.started)
   const columns: Column<Attempt>[] = [
     { key: 'attempt', heading: t.attempt, number: true, cell: (row) => formatNumber(row.attempt) },
@@ -72,7 +74,11 @@ function Timeline({ attempts }: { attempts: Attempt[] }) {
     { key: 'worker', heading: t.worker, cell: (row) => row.worker !== undefined && <Cut text={row.worker} max={64} /> },
     { key: 'reason', heading: terms.reason, cell: (row) => row.reason !== undefined && <Reason text={row.reason} /> },
   ]
-  return <Table caption={t.timeline} columns={columns} rows={attempts} rowKey={(row) => `${row.attempt} ${row.started}`} empty={terms.none} />
+  return (
+    <Section title={t.timeline}>
+      <Table caption={t.timeline} columns={columns} rows={timeline} rowKey={(row) => `${row.attempt} ${row.started}`} empty={terms.none} />
+    </Section>
+  )
 }
 
 /** `text`: the answer of the server as it came, because JSON.parse would change long numbers. */
@@ -81,7 +87,7 @@ export function Work({ message, text }: { message: Message; text: string }) {
     const value = memberText(text, name)
     return value === undefined ? null : <BodyView key={message.id} body={{ text: value, json: true }} />
   }
-  const { progress, timeline } = message
+  const { progress } = message
   return (
     <>
       {message.result !== undefined && <Section title={t.result}>{json('result')}</Section>}
@@ -91,7 +97,6 @@ export function Work({ message, text }: { message: Message; text: string }) {
         </Section>
       )}
       {message.checkpoint !== undefined && <Section title={t.checkpoint} aside={t.checkpointHint}>{json('checkpoint')}</Section>}
-      {timeline !== undefined && timeline.length > 0 && <Section title={t.timeline}><Timeline attempts={timeline} /></Section>}
     </>
   )
 }
