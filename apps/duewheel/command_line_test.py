@@ -1044,6 +1044,15 @@ class Worker(CommandLine):
         self.assertEqual((message["state"], message["attempts"]), ("cancelled", 1))
         self.assertEqual(self.output("cancel", number, "--running"), "cancelled, 1 attempt\n")
 
+    # Only `--json` had the request: a script that prints what `extend` says, and a person, went on working.
+    def test_extend_says_that_a_client_asks_to_stop(self):
+        number = self.put("q", "x")
+        lease = self.lease_one("q")["lease"]
+        self.assertNotIn("asked to stop", self.output("extend", lease))
+        self.output("cancel", number, "--running")
+        self.assertIn(", asked to stop: end the work, then release it\n", self.output("extend", lease))
+        self.assertEqual(self.output("release", lease), "cancelled\n")
+
     def test_a_second_signal_ends_the_command_and_gives_the_message_back(self):
         number = self.put("q", "x")
         run = self.begin("echo begun; exec sleep 60")

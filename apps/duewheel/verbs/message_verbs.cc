@@ -207,7 +207,9 @@ bool print_lease_end(const json::object& result) {
     if (outcome == "dead") {
         std::printf("dead: it is not retried; `duewheel kick` returns it to its queue\n");
     } else if (const std::int64_t until = number_of(result, "lease_until_ms"); until != 0) {
-        std::printf("%s, leased until %s\n", outcome.c_str(), format_when(until).c_str());
+        const bool is_to_stop = is_true(result, "cancel_requested");
+        std::printf("%s, leased until %s%s\n", outcome.c_str(), format_when(until).c_str(),
+                    is_to_stop ? ", asked to stop: end the work, then release it" : "");
     } else if (const std::int64_t due = number_of(result, "due_ms"); due != 0) {
         std::printf("%s, due %s\n", outcome.c_str(), format_when(due).c_str());
     } else {
