@@ -578,7 +578,7 @@ bool Oracle::awaits_answers() const {
 
 void Oracle::check_all_answered() {
     if (!outside_.empty()) return violate("C9", "a command outside its limits is never answered");
-    for (const auto& [token, request] : requests_) {
+    for (auto& [token, request] : requests_) {
         if (std::holds_alternative<LeaseCommand>(request.command) || may_still_wait(request)) continue;
         return violate("C9", "a " + std::string(command_name(request.command)) + " is never answered",
                        message(request.serial));

@@ -216,6 +216,7 @@ class Oracle {
         std::size_t lives = 0;             // of its name, at that time
         std::uint64_t schedule_moves = 0;  // of all schedules, at that time
         bool is_limited = false;           // the command has limits, and what it is about is within them
+        DueMs settled_ms = 0;              // when everything had settled for the first time since
         bool was_absent = false;           // its message may not have been there when the request was submitted
     };
 
@@ -627,7 +628,7 @@ class Oracle {
     void check_timeline(const Request& request, const MessageModel& about, const MessageAnswer& answer);
     static bool waits_for_an_end(const Command& command);
     void check_wait(const Request& request, const MessageModel& about, State state);
-    bool may_still_wait(const Request& request) const;
+    bool may_still_wait(Request& request) const;
     // oracle_seconds.cc
     const QueueSettings* settings_since(const MessageModel& about, std::uint64_t step);
     // Messages that are due in a range of time, of a queue or of all (an empty name), except one.

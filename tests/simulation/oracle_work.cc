@@ -93,7 +93,7 @@ void Oracle::check_timeline(const Request& request, const MessageModel& about, c
             return violate("X", "an attempt that goes on stands in a timeline, and it is not leased", &about);
         }
         for (const SeenDelivery& seen : about.deliveries) {
-            if (seen.attempt != past.attempt || !seen.told_end) continue;
+            if (seen.attempt != past.attempt || !seen.told_end || seen.told_end_step >= request.step) continue;
             const bool is_it = past.outcome == *seen.told_end && past.worker == seen.worker && past.ended_ms != 0 &&
                                past.started_ms == seen.delivered_ms;
             if (!is_it) {
@@ -140,10 +140,12 @@ void Oracle::check_wait(const Request& request, const MessageModel& about, State
     }
 }
 
-// Everything has settled: its message has not ended, or not for certain, and its time is not over.
-bool Oracle::may_still_wait(const Request& request) const {
+// Everything has settled: its message has not ended, or not for certain, and its time is not over. It counts from when
+// the request was carried out, which was before the first time that everything had settled.
+bool Oracle::may_still_wait(Request& request) const {
     if (!waits_for_an_end(request.command)) return false;
-    if (now_ >= request.submitted_ms + std::get<GetCommand>(request.command).wait_ms) return false;
+    if (request.settled_ms == 0) request.settled_ms = now_;
+    if (now_ >= request.settled_ms + std::get<GetCommand>(request.command).wait_ms) return false;
     const MessageModel* about = message(request.serial);
     if (about == nullptr) return false;
     return std::any_of(about->worlds().begin(), about->worlds().end(),
