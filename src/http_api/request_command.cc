@@ -14,6 +14,7 @@
 #include "http_api/fields/json_request.h"
 #include "http_api/fields/lease_rows.h"
 #include "http_api/fields/request_members.h"
+#include "http_api/fields/work_members.h"
 #include "http_api/requests/idempotency_key.h"
 #include "http_api/requests/lease_end_request.h"
 #include "http_api/requests/list_request.h"
@@ -28,12 +29,6 @@
 
 namespace duewheel {
 namespace {
-
-bool is_worker_name(std::string_view text) {
-    const bool has_control = std::any_of(text.begin(), text.end(),
-                                         [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
-    return text.size() <= kWorkerNameBytesMax && !has_control;
-}
 
 constexpr std::string_view kRedriveMembers[] = {"max"};
 

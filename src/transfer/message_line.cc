@@ -1,5 +1,6 @@
 #include "transfer/message_line.h"
 
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -11,10 +12,12 @@
 #include "http_api/fields/content_members.h"
 #include "http_api/fields/field_syntax.h"
 #include "http_api/fields/request_members.h"
+#include "http_api/fields/work_members.h"
 #include "http_api/requests/content_text.h"
 #include "http_api/requests/idempotency_key.h"
 #include "http_api/requests/repeat_request.h"
 #include "http_api/requests/transaction_request.h"
+#include "message/records/past_attempts.h"
 #include "transfer/line_members.h"
 #include "transfer/line_options.h"
 
@@ -32,16 +35,21 @@ constexpr std::string_view kMembers[] = {"kind",
                                          "expires_ms",
                                          "expires_in",
                                          "expires_in_ms",
-                                         "nominal_due_ms",
                                          "priority",
                                          "order_key",
                                          "key",
                                          "retry",
                                          "attempts",
+                                         "attempts_counted",
+                                         "maybe_delivered",
+                                         "nominal_due_ms",
+                                         "reason",
+                                         "progress",
+                                         "checkpoint",
+                                         "timeline",
                                          "put_ms",
                                          "first_put_ms",
                                          "repeat",
-                                         "maybe_delivered",
                                          "next_occurrence",
                                          "checks",
                                          "parent",
@@ -52,7 +60,6 @@ constexpr std::string_view kMembers[] = {"kind",
                                          "last_fed_ms",
                                          "check_of",
                                          "ended_ms",
-                                         "reason",
                                          "occurrence",
                                          "body",
                                          "body_base64",
@@ -178,6 +185,19 @@ Status check(const JsonRequest& json, const MessageLine& line) {
     return {};
 }
 
+// A lease that has not ended is not exported. Its attempt does not count, as after a restart that ends it.
+void add_history(const MessageRow& row, WorkHistory& history) {
+    const MessageState& state = row.state;
+    history.attempts = state.attempts;
+    const std::uint32_t forgiven = state.attempts_forgiven + (state.work->lease.incarnation != 0 ? 1 : 0);
+    history.attempts_counted = state.attempts - std::min(forgiven, state.attempts);
+    history.maybe_delivered = state.maybe_delivered;
+    history.reason = row.reason;
+    history.progress = state.work->progress;
+    history.checkpoint = state.work->checkpoint;
+    history.past_attempts = encode_past_attempts(timeline_of(row, 0));
+}
+
 }  // namespace
 
 std::span<const std::string_view> message_line_members() {
@@ -201,8 +221,7 @@ MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs 
     if (const auto& rule = state.retry) {
         line.retry = {rule->attempts, rule->first_ms, rule->factor_permille, rule->max_ms, rule->jitter_permille};
     }
-    line.attempts = state.attempts;
-    line.maybe_delivered = state.maybe_delivered;
+    add_history(row, line);
     line.put_ms = content.put_ms;
     if (state.first_put_ms != content.put_ms) line.first_put_ms = state.first_put_ms;
     if (state.is_recurring() && content.repeat) {
@@ -226,7 +245,6 @@ MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs 
     line.last_fed_ms = content.fed_ms;
     line.occurrence = content.occurrence;
     line.ended_ms = row.ended_ms;
-    line.reason = row.reason;
     copy_content(content, line);
     return line;
 }
@@ -237,15 +255,13 @@ void write_message_line(std::string& out, const MessageLine& line) {
     write_id(json, "id", line.id);
     if (line.name_space != kDefaultNamespace) json.text("namespace", line.name_space);
     json.text("queue", line.queue).text("state", state_name(line.state)).text("due", format_instant(line.due_ms));
-    write_unless_0(json, "nominal_due_ms", line.nominal_due_ms);
     if (line.expires_ms != 0) json.text("expires", format_instant(line.expires_ms));
     write_unless_0(json, "expires_in_ms", line.expires_in_ms);
     write_unless_0(json, "priority", line.priority);
     write_unless_empty(json, "order_key", line.order_key);
     write_unless_empty(json, "key", line.key);
     write_retry(json, line.retry);
-    write_unless_0(json, "attempts", line.attempts);
-    if (line.maybe_delivered) json.boolean("maybe_delivered", true);
+    write_work_history(json, line);
     write_unless_0(json, "put_ms", line.put_ms);
     write_unless_0(json, "first_put_ms", line.first_put_ms);
     if (line.repeat) write_repeat(json, *line.repeat);
@@ -260,7 +276,6 @@ void write_message_line(std::string& out, const MessageLine& line) {
     write_unless_0(json, "occurrence", line.occurrence);
     write_id(json, "check_of", line.check_of);
     write_unless_0(json, "ended_ms", line.ended_ms);
-    write_unless_empty(json, "reason", line.reason);
     write_content_in_line(json, line);
     write_unless_empty(json, "traceparent", line.traceparent);
     json.close();
@@ -274,11 +289,9 @@ Result<MessageLine> read_message_line(const JsonRequest& json) {
     if (read) read = read_name(json, "queue", line.queue);
     if (read) read = read_state(json, line.state);
     if (read) read = assign(json.instant_ms("due"), line.due_ms);
-    if (read) read = assign(json.epoch_ms("nominal_due_ms"), line.nominal_due_ms);
     if (read) read = assign(json.instant_ms("expires"), line.expires_ms);
     if (read) read = assign(json.duration_ms("expires_in"), line.expires_in_ms);
-    if (read) read = read_number(json, "attempts", line.attempts);
-    if (read) read = assign(json.boolean("maybe_delivered"), line.maybe_delivered);
+    if (read) read = read_work_history(json, line);
     if (read) read = assign(json.epoch_ms("put_ms"), line.put_ms);
     if (read) read = assign(json.epoch_ms("first_put_ms"), line.first_put_ms);
     if (read) read = read_number(json, "next_occurrence", line.next_occurrence);
@@ -293,7 +306,6 @@ Result<MessageLine> read_message_line(const JsonRequest& json) {
     if (read) read = read_number(json, "occurrence", line.occurrence);
     if (read) read = read_id(json, "check_of", line.check_of);
     if (read) read = assign(json.epoch_ms("ended_ms"), line.ended_ms);
-    if (read) read = assign(json.text("reason"), line.reason);
     if (read) read = read_key_member(json, line_options(), line.key);
     if (read) read = read_content(json, line);
     if (read) read = read_traceparent(json, line.traceparent);

@@ -18,25 +18,24 @@
 #include "message/records/record.h"
 #include "message/repeat_rule.h"
 #include "message/retry_rule.h"
+#include "message/work_history.h"
 
 namespace duewheel {
 
-// The headers of its content are one JSON object of strings, as stored.
-struct MessageLine : Content {
+// The headers of its content are one JSON object of strings, as stored. `state` says whether it is in backoff; the
+// reason is that of a dead letter or of a message in backoff.
+struct MessageLine : Content, WorkHistory {
     MessageId id = 0;  // its id on the exported server
     std::string name_space{kDefaultNamespace};
     std::string queue;
     State state = State::scheduled;  // not `leased`, which only the server knows
     DueMs due_ms = 0;                // of a recurring message: that of its next occurrence
-    DueMs nominal_due_ms = 0;        // if a retry has moved the due time: the requested one; 0: `due_ms`
     DueMs expires_ms = 0;
     std::int64_t expires_in_ms = 0;  // of a recurring message: of each occurrence
     std::int32_t priority = 0;
     std::string order_key;
     std::string key;
     RetryChoice retry;
-    std::uint32_t attempts = 0;
-    bool maybe_delivered = false;
     DueMs put_ms = 0;
     DueMs first_put_ms = 0;  // of one with a key, if puts have replaced it since
     // Members of a recurring message. The remaining occurrences start at `due_ms`, which is the rule's `start_ms`.
@@ -53,9 +52,7 @@ struct MessageLine : Content {
     DueMs last_fed_ms = 0;
     std::uint64_t occurrence = 0;
     MessageId check_of = 0;
-    // Members of a dead letter; the reason also of a message in backoff.
-    DueMs ended_ms = 0;
-    std::string reason;
+    DueMs ended_ms = 0;  // of a dead letter
 
     bool operator==(const MessageLine&) const = default;
 };

@@ -78,6 +78,11 @@ TEST(MessageLines, name_the_member_that_is_wrong) {
         {whole + R"(,"body_base64":"%"})", "bad_base64", "body_base64"},
         {whole + R"(,"attempts":-1})", "out_of_range", "attempts"},
         {whole + R"(,"attempts":4294967296})", "out_of_range", "attempts"},
+        {whole + R"(,"attempts":1,"attempts_counted":2})", "out_of_range", "attempts_counted"},
+        {whole + R"(,"retrying":true})", "unknown_member", "retrying"},
+        {whole + R"(,"progress":1.01})", "out_of_range", "progress"},
+        {whole + R"(,"attempts":1,"timeline":[{"attempt":2,"ended_ms":9,"outcome":"done"}]})", "out_of_range",
+         "timeline[0].attempt"},
         {whole + R"(,"expires_in":"1h"})", "conflicting_members", "expires_in"},
         {whole + R"(,"transaction":{"check_back":{"after":"1m"}}})", "bad_state", "state"},
         {whole + R"(,"repeat":{"every":"1h"}})", "missing_member", "next_occurrence"},
@@ -109,6 +114,26 @@ TEST(MessageLines, have_no_member_that_is_not_documented) {
     for (const std::string_view member : message_line_members()) {
         EXPECT_NE(page.find("`" + std::string(member) + "`"), std::string::npos) << member;
     }
+}
+
+// An export of a running server contains leases that go on; the importing server has none of them.
+TEST(MessageLines, end_the_attempt_of_a_lease_without_counting_it) {
+    MessageRow row;
+    row.id = 1024;
+    row.state.queue = "mail";
+    row.state.due_ms = row.state.nominal_due_ms = kLineNow - 500;
+    row.state.attempts = 3;
+    row.state.attempts_forgiven = 1;
+    WorkState work;
+    work.lease = {.until_ms = kLineNow + 60'000, .began_ms = kLineNow - 400, .incarnation = 7, .worker = "host-7"};
+    row.state.work.set(work);
+    const MessageLine line = line_of(row, {}, kLineNow);
+    EXPECT_EQ(line.attempts, 3u);
+    EXPECT_EQ(line.attempts_counted, 1u);
+    const auto attempts = decode_past_attempts(line.past_attempts);
+    ASSERT_TRUE(attempts && attempts->size() == 1);
+    EXPECT_EQ(attempts->front(),
+              (PastAttempt{3, kLineNow - 400, kLineNow + 60'000, AttemptOutcome::lease_lost, {}, "host-7"}));
 }
 
 TEST(MessageLines, list_due_messages_as_ready) {

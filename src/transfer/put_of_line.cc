@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "calendar/instant_text.h"
 #include "http_api/answers/rule_text.h"
+#include "http_api/fields/work_members.h"
 #include "http_api/requests/content_text.h"
 
 namespace duewheel {
@@ -16,8 +17,6 @@ struct LossWords {
 };
 
 constexpr std::array<LossWords, kLossCount> kWords = {{
-    {"attempts", "were delivered before: their attempts are counted from 0 again"},
-    {"maybe_delivered", "lose `maybe_delivered`: they may have been delivered once more than their attempts say"},
     {"backoff", "were in retry backoff and are due at once, to keep the order of their order key"},
     {"origin", "were created by a recurring message, a schedule or a watchdog, and no longer name it"},
     {"occurrence", "are recurring: their next occurrence has the number 1"},
@@ -25,7 +24,7 @@ constexpr std::array<LossWords, kLossCount> kWords = {{
      "are recurring with growing intervals: intervals continue from a rounded value, so later ones differ slightly"},
     {"checks", "wait for commit or rollback: their deadline starts again"},
     {"key_added", "had no key and get one, formed from the exported server and their id"},
-    {"reason", "had failed, and lose the reason"},
+    {"reason", "were dead letters, and lose the reason, which their timeline may still have"},
     {"order", "were dead letters and lose their order key, because it would block the other messages with that key"},
 }};
 
@@ -49,16 +48,29 @@ DueMs due_of(const MessageLine& line, Losses& losses) {
     return line.nominal_due_ms;
 }
 
+// What the put restores. A recurring or prepared message has never been delivered. One with a reason that is due has
+// just been in backoff.
+void write_history(JsonWriter& json, const MessageLine& line, bool keeps_due) {
+    if (line.repeat || line.transaction) return;
+    WorkHistory history = line;
+    const bool may_retry = line.state == State::retrying || line.state == State::ready;
+    history.is_retrying = line.state == State::retrying || (may_retry && !line.reason.empty());
+    if (!history.is_retrying) history.reason.clear();
+    if (!keeps_due) history.nominal_due_ms = 0;
+    if (history == WorkHistory{}) return;
+    json.open("imported");
+    write_work_history(json, history);
+    json.close();
+}
+
 void count_losses(const MessageLine& line, Losses& losses) {
-    if (line.attempts != 0) losses.add(Loss::attempts);
-    if (line.maybe_delivered) losses.add(Loss::maybe_delivered);
     if (line.parent != 0 || !line.schedule.empty() || !line.watchdog.empty()) losses.add(Loss::origin);
     if (line.next_occurrence > 1) losses.add(Loss::occurrence);
     const bool grows = line.repeat && line.repeat->factor_permille > kRepeatFactorMin &&
                        interval_after_occurrence_ms(*line.repeat, line.next_occurrence) < line.repeat->max_ms;
     if (grows && line.next_occurrence > 1) losses.add(Loss::growth);
     if (line.transaction) losses.add(Loss::checks);
-    if (!line.reason.empty()) losses.add(Loss::reason);
+    if (line.state == State::dead && !line.reason.empty()) losses.add(Loss::reason);
     if (line.state == State::dead && !line.order_key.empty()) losses.add(Loss::order);
 }
 
@@ -82,7 +94,8 @@ void write_put_of_line(std::string& out, const MessageLine& line, std::string_vi
     } else {
         json.text("key", line.key);
     }
-    json.text("due", format_instant(due_of(line, losses)));
+    const DueMs due_ms = due_of(line, losses);
+    json.text("due", format_instant(due_ms));
     const bool is_dead = line.state == State::dead;
     if (line.expires_ms != 0 && !is_dead) json.text("expires", format_instant(line.expires_ms));
     if (line.expires_in_ms != 0) json.number("expires_in_ms", line.expires_in_ms);
@@ -92,6 +105,7 @@ void write_put_of_line(std::string& out, const MessageLine& line, std::string_vi
     if (line.repeat) write_repeat(json, rest_of(line));
     if (line.transaction) write_transaction(json, *line.transaction);
     if (line.state == State::held || is_dead) json.boolean("held", true);
+    write_history(json, line, due_ms == line.due_ms);
     write_content_in_line(json, line);
     json.close();
 }

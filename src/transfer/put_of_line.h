@@ -16,21 +16,19 @@ namespace duewheel {
 
 // What a message loses, or gets in another form. Each is counted, and reported at the end.
 enum class Loss : std::uint8_t {
-    attempts,         // deliveries started: they are counted from 0 again
-    maybe_delivered,  // that a crash may have hidden a delivery
-    rest,             // the backoff after a failure: due at once, so that it keeps its position in its order
-    origin,           // the recurring message, schedule or watchdog that created it, and its number
-    occurrence,       // of a recurring message: its occurrences are numbered from 1
-    growth,           // of one with growing intervals: they continue from the next one, rounded to a millisecond
-    checks,           // of a prepared message: the number of its checks, and the time of the next
-    key_added,        // it had no key
-    reason,           // why its last attempt failed, or why it is a dead letter
-    order,            // of a dead letter: its order key, which would block the others while it is held
+    rest,        // the backoff after a failure: due at once, so that it keeps its position in its order
+    origin,      // the recurring message, schedule or watchdog that created it, and its number
+    occurrence,  // of a recurring message: its occurrences are numbered from 1
+    growth,      // of one with growing intervals: they continue from the next one, rounded to a millisecond
+    checks,      // of a prepared message: the number of its checks, and the time of the next
+    key_added,   // it had no key
+    reason,      // why it is a dead letter
+    order,       // of a dead letter: its order key, which would block the others while it is held
 };
-inline constexpr std::size_t kLossCount = 10;
-// For people, after the number: "were delivered before: their attempts are counted from 0 again".
+inline constexpr std::size_t kLossCount = 8;
+// For people, after the number: "had no key and get one, formed from the exported server and their id".
 std::string_view loss_text(Loss loss);
-// For scripts: "attempts".
+// For scripts: "key_added".
 std::string_view loss_name(Loss loss);
 
 class Losses {

@@ -48,6 +48,10 @@ TEST(PutsOfLines, are_accepted_by_a_server_and_match_the_line) {
         ASSERT_EQ(put->expires.has_value(), !is_dead && (line.expires_ms != 0 || line.expires_in_ms != 0));
         ASSERT_EQ(put->expires ? put->expires->at_ms.value_or(0) : 0, is_dead ? 0 : line.expires_ms);
         ASSERT_EQ(put->expires ? put->expires->delay_ms : 0, line.expires_in_ms);
+        const bool has_history = !line.repeat && !line.transaction;
+        ASSERT_EQ(put->imported->attempts, has_history ? line.attempts : 0);
+        ASSERT_EQ(put->imported->checkpoint, has_history ? line.checkpoint : "");
+        ASSERT_EQ(put->imported->past_attempts, has_history ? line.past_attempts : "");
     }
 }
 
@@ -59,6 +63,7 @@ const std::map<std::string_view, std::string_view> kNotInLines = {
     {"flex", "the due time was chosen when the message was put"},
     {"flex_ms", "the due time was chosen when the message was put"},
     {"held", "a line has `state`"},
+    {"imported", "a line has its members"},
     {"on_key", "what a put does when it meets another one"},
     {"within", "each put that joins others gives its own, and the message keeps none"},
     {"within_ms", "each put that joins others gives its own, and the message keeps none"},
@@ -137,17 +142,17 @@ TEST(PutsOfLines, count_members_they_cannot_express) {
     static_cast<void>(put_of(line, losses));
     EXPECT_EQ(losses.of(Loss::key_added), 1u);
     line.key = "mine";
-    line.attempts = 3;
-    line.maybe_delivered = true;
     line.schedule = "nightly";
+    line.state = State::dead;
     line.reason = "no route";
     static_cast<void>(put_of(line, losses));
-    for (const Loss loss : {Loss::attempts, Loss::maybe_delivered, Loss::origin, Loss::reason, Loss::key_added}) {
+    for (const Loss loss : {Loss::origin, Loss::reason, Loss::key_added}) {
         EXPECT_EQ(losses.of(loss), 1u) << loss_name(loss);
     }
     for (const Loss loss : {Loss::rest, Loss::occurrence, Loss::growth, Loss::checks, Loss::order}) {
         EXPECT_EQ(losses.of(loss), 0u);
     }
+    line.state = State::scheduled;
     line.repeat = RepeatRule{.every_ms = 10, .times = 0, .factor_permille = 1'010, .max_ms = 1'000};
     line.next_occurrence = 78;
     static_cast<void>(put_of(line, losses));

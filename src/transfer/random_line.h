@@ -1,9 +1,12 @@
 // Random messages of every kind, generated from a seed, for the tests of this folder.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "base/json_writer.h"
+#include "message/records/past_attempts.h"
 #include "message/records/record_parts.h"
 #include "shared/random.h"
 #include "transfer/message_line.h"
@@ -108,6 +111,25 @@ inline void make_origin(Random& random, MessageLine& line) {
     line.occurrence = drawn(random, 5);
 }
 
+inline void make_history(Random& random, WorkHistory& history) {
+    history.attempts = 1 + static_cast<std::uint32_t>(drawn(random, 10));
+    history.attempts_counted = static_cast<std::uint32_t>(drawn(random, history.attempts + 1));
+    history.maybe_delivered = drawn(random, 2) == 0;
+    if (drawn(random, 2) == 0) history.progress = drawn(random, 2) == 0 ? "0.25" : R"({"page": [1, null]})";
+    if (drawn(random, 2) == 0) history.checkpoint = R"({"at": "a b", "seen": [1, {"x": 1.50}]})";
+    std::vector<PastAttempt> attempts;
+    for (std::uint64_t left = drawn(random, kPastAttemptsMax + 1); left > 0; --left) {
+        PastAttempt& attempt = attempts.emplace_back();
+        attempt.attempt = 1 + static_cast<std::uint32_t>(drawn(random, history.attempts));
+        if (drawn(random, 4) != 0) attempt.started_ms = random_instant(random);
+        attempt.ended_ms = std::max(attempt.started_ms, random_instant(random));
+        attempt.outcome = static_cast<AttemptOutcome>(1 + drawn(random, 7));
+        if (drawn(random, 2) == 0) attempt.reason = random_text(random, true);
+        if (drawn(random, 2) == 0) attempt.worker = random_name(random);
+    }
+    history.past_attempts = encode_past_attempts(attempts);
+}
+
 inline MessageLine random_line(Random& random) {
     MessageLine line;
     line.id = 1 + drawn(random, kMessageIdMax);
@@ -131,8 +153,7 @@ inline MessageLine random_line(Random& random) {
     if (drawn(random, 3) == 0) line.key = "k" + random_text(random, false);
     if (drawn(random, 3) == 0) line.retry = {5, 1000, 1500, 60'000, 200};
     if (drawn(random, 6) == 0) line.retry.attempts.reset();
-    if (drawn(random, 3) == 0) line.attempts = 1 + static_cast<std::uint32_t>(drawn(random, 10));
-    line.maybe_delivered = drawn(random, 5) == 0;
+    if (drawn(random, 3) == 0) make_history(random, line);
     line.put_ms = random_instant(random);
     if (!line.key.empty()) line.first_put_ms = random_instant(random);
     if (line.state == State::dead) line.ended_ms = random_instant(random);

@@ -52,29 +52,29 @@ class Export(Exports):
             assert bodies == sorted(bodies), f"the lines of {key} do not stand in their order"
         return {key: [body for _, _, body in bodies] for key, bodies in by_key.items()}
 
+    def export_with_attempt(self, *options):
+        """An attempt that lasts is in the log after 0.2 s."""
+        deadline = time.monotonic() + 30
+        while True:
+            lines = self.export(self.source, *options)
+            if any(line.get("body") == "with a consumer" and line.get("attempts") for line in lines):
+                return lines
+            self.assertLess(time.monotonic(), deadline, "the attempt is not written")
+
     def test_everything_pending_comes_through_a_second_server(self):
         self.set_all_kinds()
         self.put_all_kinds()
-        lines = self.export(self.source)
-        deadline = time.monotonic() + 30
-        # An attempt that lasts is in the log after 0.2 s.
-        while not any(line.get("body") == "with a consumer" and line.get("attempts") for line in lines):
-            self.assertLess(time.monotonic(), deadline, "the attempt is not written")
-            lines = self.export(self.source)
+        lines = self.export_with_attempt()
         states = {line["state"] for line in lines if line["kind"] == "message"}
         self.assertEqual(states, {"scheduled", "ready", "retrying", "held", "prepared"})
         target = self.started()
         report = self.do_import(target, self.file)
         messages = [line for line in lines if line["kind"] == "message"]
         self.assertEqual((report["put"], report["refused"], report["set"]), (len(messages), 0, 6))
-        self.assertEqual(report["changed"]["attempts"], 2)
         there = self.export(target)
         for line in lines:
             if line["kind"] == "schedule" and line["schedule"] == "beat":
                 line["settings"]["start"] = there_start(there)
-            if line.get("state") == "retrying":
-                del line["nominal_due_ms"]
-                line["state"] = "scheduled"
         self.assertEqual(self.carried(lines), self.carried(there))
         # And once more it makes nothing.
         report = self.do_import(target, self.file)
@@ -289,7 +289,7 @@ class Export(Exports):
 
     def test_without_a_server_and_from_a_backup_it_is_the_same(self):
         self.put_all_kinds()
-        running = self.carried(self.export(self.source, "--dead"))
+        running = self.carried(self.export_with_attempt("--dead"))
         made = duewheel("backup", self.source.data, self.source.directory / "backup")
         self.assertEqual(made.returncode, 0, made.stderr)
         for directory in (self.source.data, self.source.directory / "backup"):

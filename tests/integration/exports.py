@@ -13,7 +13,7 @@ from daemon import Daemon
 BIN = pathlib.Path(os.environ["DUEWHEEL_BIN"])
 SEGMENTS = ["--store-segment-size=1MiB"]
 # What an import makes anew or cannot say, and what follows from when it was made.
-NOT_CARRIED = {"id", "put_ms", "first_put_ms", "attempts", "maybe_delivered", "reason", "parent", "schedule", "watchdog", "last_fed_ms",
+NOT_CARRIED = {"id", "put_ms", "first_put_ms", "parent", "schedule", "watchdog", "last_fed_ms",
                "occurrence", "next_occurrence", "answer_by_ms", "checks", "created_ms", "due_ms", "feeds", "fired",
                "merged", "last_fired", "runs", "last_run"}
 

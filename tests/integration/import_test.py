@@ -14,6 +14,78 @@ from exports import BIN, Exports, duewheel
 
 
 class Import(Exports):
+    # An import lost how far the workers of a message were, and gave it all its attempts again.
+    def test_what_workers_have_done_and_said_comes_along(self):
+        retry = {"attempts": 9, "first": "1h", "jitter": 0}
+        shown = {}
+        for queue in ("fails", "fetches", "runs"):
+            self.ask("POST", f"/v1/queues/{queue}/messages", {"body": queue, "key": queue, "retry": retry})
+            for number, (verb, members) in enumerate([("fail", {"reason": "no route", "retry_in_ms": 0}), ("release", {})]):
+                lease = self.leased(queue, f"host-{number}")
+                self.ask("POST", f"/v1/leases/{lease}:extend", {"progress": {"page": number}, "checkpoint": {"seen": [1, {"x": 1.50}]}})
+                self.ask("POST", f"/v1/leases/{lease}:{verb}", members)
+        self.ask("POST", f"/v1/leases/{self.leased('fails', 'host-2')}:fail", {"reason": "no route again"})
+        self.ask("POST", f"/v1/leases/{self.leased('fetches', 'host-2')}:release", {"delay": "2h"})
+        lease = self.leased("runs", "host-2")
+        self.ask("POST", f"/v1/leases/{lease}:extend", {"progress": 0.5, "lease": "1h"})
+        lines = self.messages(self.source)
+        for line in lines:
+            self.assertEqual((line["attempts"], line["checkpoint"], len(line["timeline"])), (3, {"seen": [1, {"x": 1.5}]}, 3), line)
+        self.assertEqual({line["queue"]: line["attempts_counted"] for line in lines}, {"fails": 2, "fetches": 1, "runs": 1})
+        for line in lines:
+            shown[line["key"]] = self.ask("GET", f"/v1/messages/{line['id']}")
+        target = self.started()
+        self.assertEqual(self.do_import(target, self.file)["put"], 3)
+        again = self.messages(target)
+        new = ("id", "put_ms", "first_put_ms")
+        without = lambda of: [{name: value for name, value in line.items() if name not in new} for line in of]
+        self.assertEqual(without(again), without(lines))
+        for line in again:
+            there = self.ask("GET", f"/v1/messages/{line['id']}", client=target.client())
+            here = shown[line["key"]]
+            if line["key"] == "runs":  # the export has ended its lease
+                self.assertEqual(here["state"], "leased")
+                there["timeline"][-1] = {name: value for name, value in there["timeline"][-1].items() if name in here["timeline"][-1]}
+                for name in ("lease_until_ms", "delivered_ms", "worker"):
+                    del here[name]
+                here["state"] = "ready"
+            self.assertEqual(without([there]), without([here]))
+        # The next attempt goes on where the last one stopped, and the rule counts on.
+        client = target.client()
+        message = client.take("runs", 1)[0]
+        self.assertEqual((message["attempt"], message["checkpoint"]), (4, {"seen": [1, {"x": 1.5}]}))
+
+    def leased(self, queue, worker):
+        status, answer = self.client.request("POST", f"/v1/queues/{queue}:lease", {"worker": worker, "wait": "10s"})
+        self.assertEqual(status, 200, answer)
+        return answer["messages"][0]["lease"]
+
+    def test_a_history_that_no_server_has_written_is_refused(self):
+        attempt = {"attempt": 1, "ended_ms": 1, "outcome": "failed"}
+        cases = [({"attempts": "3"}, "wrong_type", "attempts"), ({"attempts": 1, "attempts_counted": 2}, "out_of_range", "attempts_counted"),
+                 ({"progress": 1.5}, "out_of_range", "progress"), ({"checkpoint": "x" * (16 << 10)}, "out_of_range", "checkpoint"),
+                 ({"reason": "x" * 4097}, "out_of_range", "reason"), ({"timeline": {}}, "wrong_type", "timeline"),
+                 ({"attempts": 1, "timeline": [attempt] * 11}, "out_of_range", "timeline"),
+                 ({"attempts": 1, "timeline": [{**attempt, "attempt": 2}]}, "out_of_range", "timeline[0].attempt"),
+                 ({"attempts": 1, "timeline": [{**attempt, "started_ms": 2}]}, "out_of_range", "timeline[0].ended_ms"),
+                 ({"attempts": 1, "timeline": [{**attempt, "outcome": "lost"}]}, "out_of_range", "timeline[0].outcome"),
+                 ({"attempts": 1, "timeline": [{**attempt, "worker": "w" * 65}]}, "out_of_range", "timeline[0].worker"),
+                 ({"timeline": [attempt]}, "out_of_range", "attempts")]
+        self.client.put("q", "x", due="2100-01-01T00:00:00Z")
+        self.export(self.source)
+        first, line, _ = self.file.read_text().splitlines()
+        for history, code, field in cases:
+            with self.subTest(history=str(history)[:80]):
+                status, answer = self.client.request("POST", "/v1/queues/q/messages", {"body": "x", "imported": history})
+                self.assertEqual((status, answer["code"], answer["field"]), (400, code, f"imported.{field}"), answer)
+                self.file.write_text(first + "\n" + json.dumps({**json.loads(line), **history}) + "\n")
+                done = duewheel("--json", "import", self.file, "--incomplete", server=self.source)
+                self.assertEqual(done.returncode, 1, done.stderr)
+                self.assertIn(f"`{field}`", done.stdout + done.stderr)
+        for members in ({"repeat": {"every": "1h"}}, {"transaction": {"check_back": {"after": "1m"}}}, {"key": "k", "on_key": "replace"}):
+            status, answer = self.client.request("POST", "/v1/queues/q/messages", {"body": "x", "imported": {"attempts": 1}, **members})
+            self.assertEqual((status, answer["code"]), (400, "conflicting_members"), answer)
+
     def begin_import(self, target, *options):
         """One that goes on beside the test."""
         return subprocess.Popen([BIN / "duewheel", "--server", f"http://127.0.0.1:{target.port}", "--json", "import", self.file, *options],

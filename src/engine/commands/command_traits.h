@@ -62,7 +62,9 @@ struct CommandTraits<PutCommand> : DefaultTraits {
                texts + payload_bytes(put);
     }
     static std::size_t payload_bytes(const PutCommand& put) {
-        return put.content_bytes() + (put.transaction ? put.transaction->check_queue.size() : 0);
+        constexpr std::size_t kHistoryNumbers = 128;
+        return put.content_bytes() + (put.transaction ? put.transaction->check_queue.size() : 0) +
+               (put.imported.is_set() ? kHistoryNumbers + put.imported->text_bytes() : 0);
     }
     static const std::string* line(const PutCommand& put) { return &put.queue; }
 };

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/boxed.h"
 #include "base/status.h"
 #include "message/message.h"
 #include "message/records/content.h"
@@ -18,6 +19,7 @@
 #include "message/records/record.h"
 #include "message/repeat_rule.h"
 #include "message/retry_rule.h"
+#include "message/work_history.h"
 
 namespace duewheel {
 
@@ -55,6 +57,8 @@ struct PutCommand : Content {
     OnKey on_key = OnKey::once;
     // With `replace`: how long after the first of the puts that it joins it is due at the latest. 0: no limit.
     std::int64_t within_ms = 0;
+    // What an import restores; not with `repeat`, `transaction` or `replace`.
+    Boxed<WorkHistory> imported{};
 };
 
 struct PutAnswer {

@@ -35,6 +35,41 @@ TEST(EnginePuts, a_delay_counts_from_the_next_whole_millisecond) {
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(fail).due_ms, kStart + 17);
 }
 
+TEST(EnginePuts, a_put_with_a_history_restores_what_another_server_had) {
+    TrialEngine shard;
+    PutCommand put = keyed("a", 1, 5'000);
+    put.retry.attempts = 3;
+    WorkHistory history{.attempts = 4, .attempts_counted = 2, .maybe_delivered = true, .is_retrying = true};
+    history.nominal_due_ms = kStart - 7'000;
+    history.reason = "no route";
+    history.progress = "0.5";
+    history.checkpoint = "[1]";
+    history.past_attempts = encode_past_attempts({{4, 1, 2, AttemptOutcome::failed, "no route", "host-7"}});
+    put.imported.set(history);
+    PutCommand again = put;
+    const auto made = shard.ask<PutAnswer>(std::move(put));
+    EXPECT_EQ(made.state, State::retrying);
+    const auto shown = shard.ask<MessageAnswer>(GetCommand{"default", made.id});
+    EXPECT_EQ(shown.row.state.state, State::retrying);
+    EXPECT_EQ(shown.row.state.attempts, 4u);
+    EXPECT_EQ(shown.row.state.nominal_due_ms, kStart - 7'000);
+    EXPECT_TRUE(shown.row.state.maybe_delivered);
+    EXPECT_EQ(shown.row.reason, "no route");
+    EXPECT_EQ(shown.row.state.work->progress, "0.5");
+    ASSERT_EQ(shown.timeline.size(), 1u);
+    EXPECT_EQ(shown.timeline.front().worker, "host-7");
+    const auto repeated = shard.ask<PutAnswer>(std::move(again));
+    EXPECT_TRUE(repeated.repeated);
+    EXPECT_EQ(repeated.due_ms, made.due_ms);
+    shard.move_to_index();
+    shard.turn(5'000);
+    const Delivered delivered = shard.lease().at(0);
+    EXPECT_EQ(delivered.attempt, 5u);
+    EXPECT_EQ(delivered.checkpoint, "[1]");
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{.lease = delivered.lease}).outcome, LeaseOutcome::dead)
+        << "two of three attempts were used up";
+}
+
 TEST(EnginePuts, a_repeated_key_repeats_the_first_answer_and_puts_nothing) {
     TrialEngine shard;
     const auto first = shard.ask<PutAnswer>(keyed("a"));

@@ -44,6 +44,27 @@ Error not_replaceable(bool is_recurring) {
             "key"};
 }
 
+// Gives a new message what it has been through on another server.
+void restore(const WorkHistory& history, MessageRecord& record) {
+    MessageState& state = record.state;
+    state.attempts = history.attempts;
+    state.attempts_forgiven = history.attempts - history.attempts_counted;
+    state.maybe_delivered = history.maybe_delivered;
+    if (history.nominal_due_ms != 0 && history.nominal_due_ms < state.due_ms) {
+        state.nominal_due_ms = history.nominal_due_ms;
+        if (!state.key.empty()) state.first_due_ms = state.due_ms;
+    }
+    if (history.is_retrying && state.state == State::scheduled) {
+        state.state = State::retrying;
+        record.reason = history.reason;
+    }
+    WorkState work;
+    work.progress = history.progress;
+    work.checkpoint = history.checkpoint;
+    work.past_attempts = history.past_attempts;
+    state.work.set(std::move(work));
+}
+
 bool has_ended(const KeyFacts& holder) {
     return holder.holder.ended_ms != 0;
 }
@@ -338,6 +359,11 @@ PutResult Puts::put_one(PutCommand& command, const Holder& holder) {
         record.state.transaction = MessageState::kOpen;
         record.state.due_ms = due_after(command.transaction->check_after_ms);
         record.content.transaction = std::move(command.transaction);
+    }
+    if (command.imported.is_set()) {
+        assert(!former && !repeat && !record.content.transaction);
+        restore(*command.imported, record);
+        if (answer.state == State::scheduled) answer.state = record.state.state;
     }
     add(answer.replaced ? holder.known.entry : kNoEntry, std::move(record), 0, Error{});
     return answer;

@@ -38,6 +38,7 @@ constexpr Component kComponents[] = {
     {"Webhook", fields_of<WebhookTarget>},
     {"KafkaTopic", fields_of<KafkaTarget>},
     {"Put", fields_of<PutCommand>},
+    {"Imported", fields_of<WorkHistory>},
     {"Message", fields_of<MessageAnswer>},
     {"Delivery", fields_of<Delivered>},
     {"Lease", fields_of<LeaseCommand>},

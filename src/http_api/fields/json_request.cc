@@ -27,7 +27,7 @@ namespace json = boost::json;
 constexpr std::size_t kNameBytesShown = 64;
 constexpr std::size_t kListedDepth = 4;
 // Members that hold any JSON.
-constexpr std::string_view kOfAnyJson[] = {"json", "result", "progress", "checkpoint"};
+constexpr std::string_view kOfAnyJson[] = {"json", "result", "progress", "checkpoint", "imported"};
 constexpr std::string_view kDurationExample = "\"10m\"";
 constexpr std::string_view kInstantExample = "\"2027-01-01T06:00:00Z\"";
 constexpr InstantMs kFirstInstantByNumber = 946'684'800'000;  // 2000-01-01T00:00:00Z

@@ -1,5 +1,6 @@
 #include "http_api/fields/put_rows.h"
 
+#include "message/failure_reason.h"
 #include "resource/content_rows.h"
 #include "resource/repeat_fields.h"
 #include "resource/transaction_fields.h"
@@ -57,6 +58,29 @@ constexpr Field kPutRows[] = {
          .min = 1,
          .max = kWithinMaxMs,
          .when_absent = "no limit"}),
+    by_hand("imported", {},
+            {.page = "what an [import](export_format.md#from-a-line-to-a-put) restores of a message of another server: "
+                     "its attempts, and what its workers said. Not with `repeat`, `transaction`, or `on_key`, "
+                     "`\"replace\"`",
+             .schema = R"({"$ref": "#/components/schemas/Imported"})",
+             .option = "-"}),
+};
+
+constexpr Field kHistoryRows[] = {
+    count<&WorkHistory::attempts>(0, "attempts", "Number of deliveries begun", {.max = kAttemptsKeptMax}),
+    count<&WorkHistory::attempts_counted>(0, "attempts_counted", "How many of them count against its retry rule",
+                                          {.max = kAttemptsKeptMax}),
+    flag<&WorkHistory::maybe_delivered>(0, "maybe_delivered", "It may have been delivered more often than that"),
+    by_hand("nominal_due_ms", "The requested due time, if a retry or a commit has changed it",
+            {.schema = R"({"$ref": "#/components/schemas/InstantMs"})"}),
+    flag<&WorkHistory::is_retrying>(0, "retrying", "Its last attempt has failed, and it is in backoff until it is due"),
+    text<&WorkHistory::reason>(0, "reason", "Why that attempt failed", {.max = kReasonBytesMax}),
+    json<&WorkHistory::progress>(0, "progress", {},
+                                 {.max = kProgressBytesMax, .schema = R"({"$ref": "#/components/schemas/Progress"})"}),
+    json<&WorkHistory::checkpoint>(
+        0, "checkpoint", {}, {.max = kCheckpointBytesMax, .schema = R"({"$ref": "#/components/schemas/Checkpoint"})"}),
+    by_hand("timeline", "Its last attempts, oldest first",
+            {.schema = R"({"type": "array", "maxItems": 10, "items": {"$ref": "#/components/schemas/PastAttempt"}})"}),
 };
 
 }  // namespace
@@ -64,6 +88,12 @@ constexpr Field kPutRows[] = {
 template <>
 const FieldTable& fields_of<PutCommand>() {
     static const FieldTable table("a put holds", kPutRows);
+    return table;
+}
+
+template <>
+const FieldTable& fields_of<WorkHistory>() {
+    static const FieldTable table("a history holds", kHistoryRows);
     return table;
 }
 

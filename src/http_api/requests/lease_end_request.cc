@@ -1,6 +1,5 @@
 #include "http_api/requests/lease_end_request.h"
 
-#include <charconv>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -9,6 +8,7 @@
 #include "base/error_codes.h"
 #include "http_api/fields/field_reader.h"
 #include "http_api/fields/lease_rows.h"
+#include "http_api/fields/work_members.h"
 #include "message/failure_reason.h"
 
 namespace duewheel {
@@ -16,12 +16,7 @@ namespace {
 
 // A number says which part of the work is done.
 Status check_progress(const ExtendCommand& extend) {
-    if (!extend.progress) return {};
-    const std::string& text = *extend.progress;
-    if (text.front() != '-' && (text.front() < '0' || text.front() > '9')) return {};
-    double part = -1;
-    std::from_chars(text.data(), text.data() + text.size(), part);
-    if (part >= 0 && part <= 1) return {};
+    if (!extend.progress || is_progress(*extend.progress)) return {};
     return Error{"bad_progress"_code, "`progress` must be a number from 0 to 1, or other JSON such as {\"page\": 7}",
                  "progress"};
 }

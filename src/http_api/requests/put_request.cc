@@ -11,6 +11,7 @@
 #include "http_api/fields/put_fields.h"
 #include "http_api/fields/put_rows.h"
 #include "http_api/fields/request_members.h"
+#include "http_api/fields/work_members.h"
 #include "http_api/requests/idempotency_key.h"
 #include "http_api/requests/put_hash.h"
 #include "http_api/requests/raw_put.h"
@@ -19,6 +20,21 @@
 
 namespace duewheel {
 namespace {
+
+// An import restores the history of a message of its own, which is delivered itself.
+Status read_history(const JsonRequest& json, PutCommand& put) {
+    if (!json.has("imported")) return {};
+    if (put.repeat || put.transaction || put.on_key == OnKey::replace) {
+        return Error{"conflicting_members"_code,
+                     "a message with a history on another server is new, and neither recurring nor prepared: omit "
+                     "`imported`, or omit `repeat`, `transaction` and `on_key`, \"replace\"",
+                     "imported"};
+    }
+    WorkHistory history;
+    if (Status read = read_imported(json, history); !read) return read;
+    put.imported.set(std::move(history));
+    return {};
+}
 
 // What a put says about a message with its key.
 Status check_on_key(const JsonRequest& json, const PutCommand& put) {
@@ -104,6 +120,7 @@ Result<PutCommand> read_json_put(std::string_view text, const HttpApiOptions& op
                      "body"};
     }
     if (read) read = check_on_key(*json, put);
+    if (read) read = read_history(*json, put);
     if (!read) return std::move(read).error();
     if (!put.key.empty()) {
         put.request_hash = hash_put(put, put.when);
