@@ -82,6 +82,14 @@ bool WrittenText::may_be(std::string_view text) const {
     return std::any_of(writes_.begin(), writes_.end(), [text](const Write& each) { return each.text == text; });
 }
 
+bool MessageModel::may_have_content(const Content& content) const {
+    Content like_it = put;
+    const bool is_own = content.body == like_it.body && body.may_be({});
+    if (!is_own && !body.may_be(content.body)) return false;
+    like_it.body = content.body;
+    return like_it == content;
+}
+
 SeenDelivery* MessageModel::delivery_of(const LeaseToken& token) {
     for (SeenDelivery& delivery : deliveries) {
         if (delivery.token == token) return &delivery;

@@ -185,7 +185,11 @@ struct MessageModel {
     MessageId id = 0;          // 0: no client knows it
     PutCommand put;
     DueMs first_put_ms = 0;  // when it was first sent
-    bool answered = false;   // the put was accepted, and its client received the reply
+    DueRange carried_out;    // when its put was, if it was; `high` 0: not known
+    // A put that keeps or replaces it was sent, so its key may be that of another message by now.
+    bool was_put_otherwise = false;
+    WrittenText body;       // of puts that replace it; empty: that of its own put
+    bool answered = false;  // the put was accepted, and its client received the reply
     std::optional<DueRange> expires;
     // Its retry rule: exact if known, otherwise bounds of what it allows.
     std::optional<RetryRule> rule;
@@ -241,7 +245,7 @@ struct MessageModel {
 
     // If it is certain.
     std::optional<std::int32_t> priority() const {
-        if (is_priority_in_doubt || priorities_open > 0) return std::nullopt;
+        if (is_priority_in_doubt || priorities_open > 0 || was_put_otherwise) return std::nullopt;
         return later_priority.value_or(put.priority);
     }
     // A command that gives it this priority was sent.
@@ -253,6 +257,7 @@ struct MessageModel {
         return value == put.priority ||
                std::find(later_priorities.begin(), later_priorities.end(), value) != later_priorities.end();
     }
+    bool may_have_content(const Content& content) const;
     const Worlds& worlds() const { return epochs.back().worlds; }
     bool may_be_unfinished() const;
     bool is_surely_unfinished() const;

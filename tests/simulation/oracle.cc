@@ -77,6 +77,7 @@ void Oracle::died(std::uint64_t step) {
     totals_.requests_lost += requests_.size();
     for (MessageModel& message : messages_) {
         message.checkpoint.died(step_);
+        message.body.died(step_);
         for (SeenDelivery& delivery : message.deliveries) {
             if (delivery.extends_open == 0) continue;  // otherwise it was executed, or never
             delivery.until.high = std::max(delivery.until.high, now_ + options_.lease_max_ms);
@@ -98,9 +99,11 @@ void Oracle::died(std::uint64_t step) {
     }
     for (auto& [token, request] : requests_) {
         if (is_a_put(request.command)) puts_lost(request);
-        if (const auto* put = std::get_if<PutCommand>(&request.command)) put_lost(request.serial, *put);
+        if (const auto* put = std::get_if<PutCommand>(&request.command))
+            put_lost(request.serial, *put, request.submitted_ms);
         if (const auto* batch = std::get_if<PutBatchCommand>(&request.command)) {
-            for (std::size_t i = 0; i < request.batch.size(); ++i) put_lost(request.batch[i], batch->puts[i]);
+            for (std::size_t i = 0; i < request.batch.size(); ++i)
+                put_lost(request.batch[i], batch->puts[i], request.submitted_ms);
         }
         MessageModel* about = message(request.serial);
         const auto* cancel = std::get_if<CancelCommand>(&request.command);
@@ -163,6 +166,7 @@ ReplyToken Oracle::submitted(const Command& command, const AccessLimits* limits)
     if (const auto* put = std::get_if<PutCommand>(&command)) {
         put_tried(*put, token, 0);
         request.serial = put_submitted(*put, token);
+        request.epoch = message(request.serial)->epochs.size() - 1;
     } else if (std::holds_alternative<PutBatchCommand>(command)) {
         batch_submitted(request, token);
     } else if (const auto* take = std::get_if<TakeRecordsCommand>(&command)) {
@@ -298,8 +302,17 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
     World next = world;
     const auto retried = [&](DueMs delay) { next.due = {now.low + delay, now.high + delay}; };
     if (is_a_put(request.command)) {
-        if (world.phase != World::Phase::absent) return;
-        next = of.fresh(due_of(of.put, request.submitted_ms));
+        const auto* put = std::get_if<PutCommand>(&request.command);
+        const bool may_replace = replaces(request.command) && (world.is_live() || world.phase == World::Phase::held);
+        if (world.phase == World::Phase::absent) {
+            next = of.fresh(
+                due_of_put(put == nullptr ? of.put : *put, request.submitted_ms, {request.submitted_ms, now_}));
+        } else if (may_replace) {
+            next.due = next.nominal = due_of_put(*put, request.submitted_ms, of.carried_out);
+            if (put->is_held) next.phase = World::Phase::held;
+        } else {
+            return;
+        }
     } else if (brings_back(request.command)) {
         // Those that died without a word were live for all that anybody knows.
         const bool is_kick = std::holds_alternative<KickCommand>(request.command);
@@ -384,7 +397,7 @@ void Oracle::close(ReplyToken token, const Request& request) {
     for (const std::uint64_t serial : request.batch) std::erase(message(serial)->open, token);
     if (MessageModel* about = message(request.serial)) {
         std::erase(about->open, token);
-        if (std::holds_alternative<KickCommand>(request.command)) returns_closed(*about);
+        if (std::holds_alternative<KickCommand>(request.command) || replaces(request.command)) returns_closed(*about);
         if (std::holds_alternative<LeaseMessageCommand>(request.command)) message_lease_closed(*about);
         if (request.known_lease) {
             SeenDelivery* delivery = about->delivery_of(*lease_of(request.command));
@@ -418,6 +431,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
     for (const std::uint64_t serial : request.batch) message(serial)->was_told(now_, step_);
     const Reply& reply = effect.reply;
     checkpoint_answered(token, request, reply);
+    replace_answered(token, request, reply);
     if (is_of_watchdogs(request.command)) watchdog_replied(token, request, reply);
     if (is_of_namespaces(request.command)) return namespace_replied(token, request, reply), true;
     if (is_of_tokens(request.command)) return token_replied(request, reply), true;

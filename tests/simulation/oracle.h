@@ -313,11 +313,19 @@ class Oracle {
     void put_repeated(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about);
     // oracle_puts.cc
     MessageModel* holder_of(const PutCommand& put);
-    bool may_have_freed_its_key(const MessageModel& about) const;
-    bool has_surely_freed_its_key(const MessageModel& about, DueMs by) const;
+    bool may_have_freed_its_key(const MessageModel& about, OnKey on_key) const;
+    bool has_surely_freed_its_key(const MessageModel& about, OnKey on_key, DueMs by) const;
     MessageModel& take_key_over(std::uint64_t serial, const PutCommand& put);
-    void put_lost(std::uint64_t serial, const PutCommand& put);
+    void put_lost(std::uint64_t serial, const PutCommand& put, DueMs submitted_ms);
     bool may_conflict(const MessageModel& about, const PutCommand& put) const;
+    // oracle_on_key.cc
+    static bool replaces(const Command& command);
+    // Including `within`, which counts from the first put of the message.
+    DueRange due_of_put(const PutCommand& put, DueMs submitted_ms, DueRange first_put) const;
+    void replace_answered(ReplyToken token, const Request& request, const Reply& reply);
+    bool may_be_kept(const MessageModel& about, const Request& request, const PutAnswer& answer) const;
+    void put_replaced(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about);
+    void replace_refused(const MessageModel& about);
     std::uint64_t put_submitted(const PutCommand& put, ReplyToken token);
     void batch_submitted(Request& request, ReplyToken token);
     void batch_replied(ReplyToken token, const Request& request, const PutBatchAnswer& answer);
@@ -343,7 +351,7 @@ class Oracle {
                    const Request* by_id = nullptr);
     void check_lease_gaps(MessageModel& message, const SeenDelivery& fresh);
     MessageModel* find_delivered(const LeaseCommand& command, const Delivered& delivery);
-    std::uint64_t unknown_with_key_of(std::uint64_t serial) const;
+    std::uint64_t unknown_with_key_of(std::uint64_t serial, const Content& content) const;
     void check_order(const LeaseAnswer& answer);
     void check_order_key(const MessageModel& message, const SeenDelivery& fresh, DueMs nominal);
     bool surely_precedes(const MessageModel& other, const MessageModel& message, DueMs nominal, DueMs at) const;

@@ -226,7 +226,7 @@ MessageModel* Oracle::find_half(const Delivered& delivery) {
     MessageModel* half = message_of(delivery.parent);
     const bool is_a_put = serial != 0 && serial <= messages_.size() && messages_[serial - 1].half;
     if (half == nullptr && is_a_put) {
-        MessageModel& about = messages_[unknown_with_key_of(serial) - 1];
+        MessageModel& about = messages_[unknown_with_key_of(serial, delivery) - 1];
         if (about.id == 0 && about.half) {
             rare_.met(Rare::check_of_an_unanswered_half);
             batch_told(about, true);

@@ -28,7 +28,8 @@ bool Oracle::share_key(const MessageModel& left, const MessageModel& right) {
 }
 
 // Whether another message may have its key: since it died, or ended, so much time may have passed.
-bool Oracle::may_have_freed_its_key(const MessageModel& about) const {
+bool Oracle::may_have_freed_its_key(const MessageModel& about, OnKey on_key) const {
+    const std::int64_t kept_ms = on_key == OnKey::once ? options_.keys_kept_ms : -1;
     const Worlds worlds = with_open_commands(about, 0);
     return std::any_of(worlds.begin(), worlds.end(), [&](const World& world) {
         if (world.phase == World::Phase::absent) return false;
@@ -38,14 +39,15 @@ bool Oracle::may_have_freed_its_key(const MessageModel& about) const {
             if (!may_have_ended) return false;
             ended = may_have_died(about) ? 0 : about.expires->low;
         }
-        return ended + options_.keys_kept_ms < latest();
+        return ended + kept_ms < latest();
     });
 }
 
-bool Oracle::has_surely_freed_its_key(const MessageModel& about, DueMs by) const {
+bool Oracle::has_surely_freed_its_key(const MessageModel& about, OnKey on_key, DueMs by) const {
     const World* world = about.certain();
+    const std::int64_t kept_ms = on_key == OnKey::once ? options_.keys_kept_ms : 0;
     return world != nullptr && about.open.empty() && world->is_ended() && world->ended.high != 0 &&
-           world->ended.high + options_.keys_kept_ms < by;
+           world->ended.high + kept_ms < by;
 }
 
 // Another message with the key of that one, and its content: it is there, or may be.
@@ -53,6 +55,8 @@ MessageModel& Oracle::take_key_over(std::uint64_t serial, const PutCommand& put)
     rare_.met(Rare::key_taken_over);
     MessageModel fresh;
     fresh.put = put;
+    fresh.put.on_key = OnKey::once;
+    fresh.was_put_otherwise = messages_[serial - 1].was_put_otherwise;
     fresh.serial = messages_.size() + 1;
     fresh.first_put_ms = now_;
     fresh.submitted_step = messages_[serial - 1].submitted_step;
@@ -72,20 +76,23 @@ MessageModel& Oracle::take_key_over(std::uint64_t serial, const PutCommand& put)
 
 // A put that was sent again, and whose answer was lost. Where its key may have been free, it may be another message
 // now.
-void Oracle::put_lost(std::uint64_t serial, const PutCommand& put) {
+void Oracle::put_lost(std::uint64_t serial, const PutCommand& put, DueMs submitted_ms) {
     const MessageModel& about = messages_[serial - 1];
-    if (put.key.empty() || !may_have_freed_its_key(about)) return;
-    const DueRange due{*put.when.at_ms, *put.when.at_ms + put.flex_ms};
+    if (put.key.empty() || !may_have_freed_its_key(about, put.on_key)) return;
+    const DueRange due = due_of_put(put, submitted_ms, {submitted_ms, now_});
     MessageModel& fresh = take_key_over(serial, put);
+    fresh.carried_out = {submitted_ms, now_};
     fresh.set({run_ + 1, 0}, {World{}, fresh.fresh(due)});
 }
 
-// The newest message with its key whose id no client knows.
-std::uint64_t Oracle::unknown_with_key_of(std::uint64_t serial) const {
-    if (messages_[serial - 1].id == 0) return serial;
+// The newest message with its key and that content whose id no client knows.
+std::uint64_t Oracle::unknown_with_key_of(std::uint64_t serial, const Content& content) const {
+    const MessageModel& first = messages_[serial - 1];
+    if (first.id == 0 && (!first.was_put_otherwise || first.may_have_content(content))) return serial;
     for (std::uint64_t at = messages_.size(); at > serial; --at) {
         const MessageModel& other = messages_[at - 1];
-        if (other.id == 0 && share_key(other, messages_[serial - 1])) return at;
+        if (other.id != 0 || !share_key(other, first)) continue;
+        if (!other.was_put_otherwise || other.may_have_content(content)) return at;
     }
     return serial;
 }
@@ -102,6 +109,13 @@ std::uint64_t Oracle::put_submitted(const PutCommand& put, ReplyToken token) {
     if (MessageModel* holder = holder_of(put)) {
         note(*holder, "put again", static_cast<std::int64_t>(token));
         // It may be this one that is executed, and clocks may have gone back since the first (seed 5085).
+        if (put.on_key != OnKey::once) holder->was_put_otherwise = true;
+        if (put.on_key == OnKey::replace) {
+            ++holder->returns_open;
+            holder->body.sent(put.body, token, step_);
+            holder->checkpoint.sent({}, token, step_);
+        }
+        if (!holder->answered) holder->carried_out.low = std::min(holder->carried_out.low, now_);
         if (!holder->answered && holder->half) holder->half->put_ms = std::min(holder->half->put_ms, now_);
         if (!holder->answered && holder->expires) {
             holder->expires->low = std::min(holder->expires->low, due_of(*put.expires, now_).low);
@@ -111,7 +125,7 @@ std::uint64_t Oracle::put_submitted(const PutCommand& put, ReplyToken token) {
     MessageModel& fresh = messages_.emplace_back();
     fresh.serial = messages_.size();
     fresh.put = put;
-    fresh.first_put_ms = now_;
+    fresh.first_put_ms = fresh.carried_out.low = now_;
     fresh.submitted_step = step_;
     fresh.leases_lost_before = leases_[put.queue].lost;
     fresh.set({run_, 0}, {World{}});
@@ -144,11 +158,16 @@ void Oracle::batch_submitted(Request& request, ReplyToken token) {
 
 // What was put before under its key. Puts with keys are due at an instant here, so that each try means the same.
 void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about) {
+    const auto& put = std::get<PutCommand>(request.command);
+    if (put.on_key == OnKey::replace || answer.kept != (put.on_key == OnKey::keep)) {
+        return violate("C9", "a put is answered otherwise than its `on_key` says", &about);
+    }
     MessageModel* known = message_of(answer.id);
     if (known != nullptr && known != &about && share_key(*known, about)) {
         // Either the other message with the key was never put, or this one has taken the key over.
-        const bool may_be = known->serial > about.serial ? may_have_freed_its_key(about) : may_be_absent(about);
-        if (!may_be || has_surely_freed_its_key(*known, request.submitted_ms)) {
+        const bool may_be = known->serial > about.serial ? may_have_freed_its_key(about, put.on_key)
+                                                         : may_be_absent(about) || known->may_be_back;
+        if (!may_be || has_surely_freed_its_key(*known, put.on_key, request.submitted_ms)) {
             return violate("C9", "a put is answered with a message that has lost its key", known);
         }
         if (known->serial < about.serial)
@@ -158,13 +177,21 @@ void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAns
     if ((known != nullptr && known != &about) || (about.id != 0 && about.id != answer.id)) {
         return violate("C9", "a repeated put is answered with another message", &about);
     }
-    if (has_surely_freed_its_key(about, request.submitted_ms)) {
+    if (has_surely_freed_its_key(about, put.on_key, request.submitted_ms)) {
         return violate("C9", "a key is held for longer than it is kept", &about);
     }
-    if (std::get<PutCommand>(request.command).request_hash != about.put.request_hash) {
+    if (put.on_key == OnKey::once && put.request_hash != about.put.request_hash) {
         return violate("C9", "another request with the same key is answered as repeated", &about);
     }
-    if (!due_of(about.put, request.submitted_ms).holds(answer.due_ms)) {
+    if (answer.kept) {
+        if (!may_be_kept(about, request, answer)) {
+            return violate("C9",
+                           "kept as " + std::string(state_name(answer.state)) + ", due " + at(answer.due_ms) +
+                               ", but it is " + describe(about.worlds()),
+                           &about);
+        }
+        rare_.met(Rare::put_kept);
+    } else if (!about.was_put_otherwise && !due_of(about.put, request.submitted_ms).holds(answer.due_ms)) {
         return violate("C9", "a repeated put is answered another due time", &about);
     }
     if (about.is_recurring()) {
@@ -195,14 +222,16 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
         return messages_[request.serial - 1].put;
     }();
     std::uint64_t serial = request.serial;
-    if (!answer.repeated && !put.key.empty()) {
+    if (!answer.repeated && !answer.replaced && !put.key.empty()) {
         const MessageModel& holder = messages_[serial - 1];
         const bool was_there = holder.id != 0 || holder.worlds().size() > 1;
-        if (was_there && may_have_freed_its_key(holder)) serial = take_key_over(serial, PutCommand(put)).serial;
+        const bool takes_over = was_there && may_have_freed_its_key(holder, put.on_key);
+        if (takes_over) serial = take_key_over(serial, PutCommand(put)).serial;
     }
     MessageModel& about = messages_[serial - 1];
     note(about, answer.repeated ? "repeated: id, due" : "accepted: id, due", static_cast<std::int64_t>(answer.id),
          answer.due_ms);
+    if (answer.replaced) return put_replaced(token, request, answer, about);
     if (answer.repeated) return put_repeated(token, request, answer, about);
     const Worlds& worlds = about.worlds();
     if (about.id != 0 || !may_be_absent(about)) return violate("C9", "a put with a key was carried out twice", &about);
@@ -214,7 +243,13 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     }
     if (answer.id == 0 || answer.id % kShardsMax != options_.shard)
         return violate("X", "an id of another shard", &about);
-    const DueRange due = due_of(about.put, request.submitted_ms);
+    if (put.on_key == OnKey::replace) {  // its message was never there
+        about.put.when = put.when;
+        about.put.body = put.body;
+        about.body = {};
+    }
+    about.carried_out = {request.submitted_ms, now_};
+    const DueRange due = due_of_put(put, request.submitted_ms, about.carried_out);
     if (!due.holds(answer.due_ms)) {
         return violate("C2",
                        "a put is due at " + at(answer.due_ms) + " and not from " + at(due.low) + " to " + at(due.high),
@@ -260,7 +295,7 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     about.set({run_, 0}, {about.fresh(exact)});
     check_limit(about, about.submitted_step);
     check_namespace_limit(about, about.submitted_step);
-    check_second(about, about.put.when, answer.due_ms, request);
+    if (put.within_ms == 0) check_second(about, about.put.when, answer.due_ms, request);
 }
 
 void Oracle::batch_replied(ReplyToken token, const Request& request, const PutBatchAnswer& answer) {

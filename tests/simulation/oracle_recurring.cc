@@ -294,7 +294,7 @@ MessageModel* Oracle::find_loop(const Delivered& delivery) {
     MessageModel* loop = message_of(delivery.parent);
     const bool is_a_put = serial != 0 && serial <= messages_.size() && messages_[serial - 1].is_recurring();
     if (loop == nullptr && is_a_put) {  // its put was never answered
-        MessageModel& about = messages_[unknown_with_key_of(serial) - 1];
+        MessageModel& about = messages_[unknown_with_key_of(serial, delivery) - 1];
         if (about.id == 0) {
             rare_.met(Rare::occurrence_of_an_unanswered_loop);
             batch_told(about, true);

@@ -65,7 +65,9 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (code == "too_busy"_code) return rare_.met(Rare::too_busy);
     if (code == "store_full"_code && error.field == "namespace") return refused_for_its_share_of_the_disk();
     if (code == "store_full"_code) return refused_for_space(request);
+    if (code == "in_flight"_code && about != nullptr && replaces(request.command)) return replace_refused(*about);
     if (code == "key_conflict"_code && about != nullptr && std::holds_alternative<PutCommand>(request.command) &&
+        std::get<PutCommand>(request.command).on_key == OnKey::once &&
         may_conflict(*about, std::get<PutCommand>(request.command))) {
         return rare_.met(Rare::key_conflict);
     }

@@ -107,7 +107,8 @@ void Oracle::check_timeline(const Request& request, const MessageModel& about, c
     }
     if (ended > kPastAttemptsMax) return violate("C11", "a timeline is longer than its limit", &about);
     if (ended > 1) rare_.met(Rare::timeline_of_several);
-    if (answer.row.state.state == State::cancelled) return;  // a purge leaves none
+    // A purge leaves none, and neither does a put that replaces the message.
+    if (answer.row.state.state == State::cancelled || about.was_put_otherwise) return;
     for (const SeenDelivery& seen : about.deliveries) {
         // The ack of a short attempt may leave no trace, unless it has a name.
         const bool must_be = seen.told_end && (*seen.told_end != AttemptOutcome::done || !seen.worker.empty());

@@ -12,6 +12,7 @@ MessageKey held_key(MessageId id, const Oracle& oracle, DueMs now, std::int64_t 
     const auto found =
         std::find_if(messages.begin(), messages.end(), [id](const MessageModel& each) { return each.id == id; });
     if (id == 0 || found == messages.end() || !found->answered || found->put.key.empty()) return {};
+    if (found->was_put_otherwise) return {};
     const DueMs age = now - found->first_put_ms;
     if (age < 0 || age >= keys_held_ms) return {};
     return {found->put.queue, found->put.key};

@@ -60,6 +60,10 @@ namespace duewheel {
     X(timeline_of_several)                \
     X(wait_answered_at_the_end)           \
     X(wait_ran_out)                       \
+    X(put_kept)                           \
+    X(put_replaced)                       \
+    X(put_replaced_within)                \
+    X(replace_refused_in_flight)          \
     X(lease_ended_as_cancelled)           \
     X(cancel_too_late)                    \
     X(command_asked_the_index)            \

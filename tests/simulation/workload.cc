@@ -1,6 +1,7 @@
 #include "simulation/workload.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 namespace duewheel {
@@ -297,7 +298,32 @@ std::optional<PutCommand> Workload::draw_put_again() {
 }
 
 void Workload::put_again() {
-    if (std::optional<PutCommand> command = draw_put_again()) surroundings_.submit(*std::move(command));
+    std::optional<PutCommand> command = draw_put_again();
+    if (!command) return;
+    if (random_.chance(400'000)) say_on_key(*command);
+    surroundings_.submit(*std::move(command));
+}
+
+// Its message is to be kept or replaced. Not where a redrive could bring a second one with the key back.
+void Workload::say_on_key(PutCommand& command) {
+    const MessageModel* newest = nullptr;
+    for (const MessageModel& message : oracle_.messages()) {
+        const PutCommand& put = message.put;
+        if (put.key != command.key || put.queue != command.queue || put.name_space != command.name_space) continue;
+        if (newest != nullptr && (newest->may_be_unfinished() || newest->may_be(World::Phase::dead))) return;
+        newest = &message;
+    }
+    if (random_.chance(400'000)) {
+        command.on_key = OnKey::keep;
+        return;
+    }
+    if (command.expires || command.repeat || command.transaction) return;
+    command.on_key = OnKey::replace;
+    command.request_hash = newest->put.request_hash;
+    command.when.at_ms = surroundings_.clock() + draw_delay();
+    if (random_.chance(500'000)) command.within_ms = 1 + draw_delay();
+    const std::uint64_t serial = std::strtoull(command.body.c_str(), nullptr, 10);
+    command.body = Oracle::body_of(serial, static_cast<std::uint32_t>(random_.below(options_.body_bytes_max + 1)));
 }
 
 // Puts of one request; among those with keys some that were sent before, and some that stand in it twice.

@@ -60,6 +60,7 @@ class Workload {
     void act(Op op);
     void put();
     void put_again();
+    void say_on_key(PutCommand& command);
     void put_batch();
     PutCommand draw_put(const QueueOf& queue, std::uint64_t serial);
     std::optional<PutCommand> draw_put_again();
