@@ -1,0 +1,103 @@
+// The adapter of the TypeScript client: README.md of the conformance scenarios, "The protocol". The main thread only reads and writes
+// lines. The client and its workers are in another thread, so that a handler that computes holds up no `finish_work`.
+import { readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+import { pathToFileURL } from 'node:url'
+import { Worker as Thread, isMainThread, parentPort, workerData } from 'node:worker_threads'
+
+const WORKERS_MAX = 1024 // of one process
+
+if (isMainThread) {
+  const { compiled } = await import('../../../typescript/build.mjs')
+  const released = new Int32Array(new SharedArrayBuffer(4 * WORKERS_MAX)) // for each worker, by the number in its name
+  const numbers = new Map()
+  const thread = new Thread(new URL(import.meta.url), { workerData: { library: pathToFileURL(`${compiled()}/`).href, released } })
+  thread.on('message', (line) => process.stdout.write(line))
+  createInterface({ input: process.stdin }).on('line', (line) => {
+    const { do: call, with: members } = JSON.parse(line)
+    if (call === 'work') numbers.set(members.worker, numbers.size)
+    if (call === 'finish_work') Atomics.store(released, numbers.get(members.worker), 1)
+    thread.postMessage({ line, number: numbers.get(members.worker) })
+  }).on('close', () => process.exit(0))
+} else {
+  const { library, released } = workerData
+  const duewheel = await import(`${library}index.js`)
+  const { decode, encode } = await import(`${library}json.js`)
+  const { Duewheel, Json } = duewheel
+  const INSTANTS = new Set(['due', 'expires', 'start', 'end'])
+  const OPAQUE = new Set(['headers', 'kafka', 'json', 'progress', 'checkpoint', 'result'])
+  const FAMILIES = { InvalidRequest: 'invalid', Unauthorized: 'unauthorized', NotFound: 'not_found', Conflict: 'conflict', Throttled: 'throttled', Unavailable: 'unavailable' }
+  const clients = new Map()
+  const workers = new Map()
+
+  /** Members as a user of the client writes them: names in camelCase, instants as dates, the content as `data`. */
+  const native = (members) => {
+    const { body, body_base64: base64, ...others } = members
+    const found = Object.fromEntries(Object.entries(others).filter(([name]) => name !== 'json').map(([name, value]) => [
+      name.replace(/_([a-z])/g, (_, letter) => letter.toUpperCase()),
+      OPAQUE.has(name) ? value : INSTANTS.has(name) ? new Date(value) : typeof value === 'object' && value !== null && !Array.isArray(value) ? native(value) : value,
+    ]))
+    if ('json' in members) found.data = new Json(members.json)
+    else if (base64 !== undefined) found.data = new Uint8Array(Buffer.from(base64, 'base64'))
+    else if (body !== undefined) found.data = body
+    return found
+  }
+  const raw = (each) => each.raw ?? each
+  const resultsOf = (results) => ({ results: results.map((each) => (each instanceof duewheel.DuewheelError ? { error: shown(each) } : raw(each))) })
+  const shown = ({ name, code, detail, field, outcome }) => ({ family: FAMILIES[name], code, detail, ...(field && { field }), ...(outcome && { outcome }) })
+  const which = ({ id, queue, key, ...others }) => [id ?? { queue, key }, others]
+
+  const calls = {
+    put: async (client, { queue, data, ...options }) => raw(await client.put(queue, data, options)),
+    put_many: async (client, { queue, messages }) => resultsOf(await client.putMany(queue, messages.map(native))),
+    lease: async (client, { queue, ...options }) => ({ messages: (await client.lease(queue, options)).map(raw) }),
+    ack: (client, { leaseToken, result }) => client.ack(leaseToken, result),
+    fail: (client, { leaseToken, reason, ...options }) => client.fail(leaseToken, reason, options),
+    extend: (client, { leaseToken, ...options }) => client.extend(leaseToken, options),
+    release: (client, { leaseToken, ...options }) => client.release(leaseToken, options),
+    hold_leased: (client, { leaseToken }) => client.holdLeased(leaseToken),
+    ack_many: async (client, { leaseTokens, result }) => resultsOf(await client.ackMany(leaseTokens, result)),
+    fail_many: async (client, { leaseTokens, reason, ...options }) => resultsOf(await client.failMany(leaseTokens, reason, options)),
+    extend_many: async (client, { leaseTokens, ...options }) => resultsOf(await client.extendMany(leaseTokens, options)),
+    release_many: async (client, { leaseTokens, ...options }) => resultsOf(await client.releaseMany(leaseTokens, options)),
+    get: async (client, members) => raw(await client.get(...which(members))),
+    cancel: (client, members) => client.cancel(...which(members)),
+    move: (client, members) => client.move(...which(members)),
+    list: async (client, { queue, ...options }) => {
+      const messages = []
+      for await (const message of client.list(queue, options)) messages.push(message.raw)
+      return { messages }
+    },
+    advance: (client, { by, to }) => client.advance(by ?? { to: new Date(to) }),
+    ...Object.fromEntries(['fire', 'hold', 'kick', 'discard', 'commit', 'rollback'].map((verb) => [verb, (client, { id }) => client[verb](id)])),
+  }
+  for (const kind of ['queue', 'schedule', 'watchdog']) {
+    for (const verb of ['set', 'change', 'get', 'delete', 'pause', 'resume', 'purge', 'fire', 'feed', 'preview']) {
+      calls[`${verb}_${kind}`] = (client, { [kind]: name, ...settings }) => client[`${kind}s`][verb](name, settings)
+    }
+  }
+  calls.redrive = (client, { queue, ...settings }) => client.queues.redrive(queue, settings)
+
+  const carryOut = async (request, number) => {
+    const { do: call, client: name, with: members } = request
+    if (call === 'hello') return { name: 'typescript', capabilities: [] }
+    if (call === 'connect') {
+      const { url, token, timeout, ca, namespace } = members
+      clients.set(name, new Duewheel({ url, token, timeout, namespace, ca: ca && readFileSync(ca) }))
+      return {}
+    }
+    return calls[call](clients.get(name), native(members), number)
+  }
+
+  parentPort.on('message', async ({ line, number }) => {
+    const request = decode(line)
+    const answer = { id: request.id }
+    try {
+      answer.ok = await carryOut(request, number)
+    } catch (error) {
+      if (error instanceof duewheel.DuewheelError) answer.error = shown(error)
+      else answer.failed = error.stack ?? String(error)
+    }
+    parentPort.postMessage(encode(answer) + '\n')
+  })
+}

@@ -1,0 +1,181 @@
+/** Sends requests until they have an answer that another attempt does not improve, as Attempts decides. Connections are kept. */
+
+import { Buffer } from 'node:buffer'
+import * as http from 'node:http'
+import * as https from 'node:https'
+import { clearTimeout, setTimeout } from 'node:timers'
+
+import { Attempts, mayRepeat } from './attempts.js'
+import { DuewheelError, InvalidRequest, Unavailable, errorOf } from './errors.js'
+import { decode } from './json.js'
+import type { Problem } from './openapi.js'
+import { lines } from './wire.js'
+
+/** Where a server is and how to reach it. A plain object, so that the thread of the heartbeats can have a copy. */
+export interface Address {
+  url: string
+  token?: string | undefined
+  ca?: string | Uint8Array | undefined
+  timeMs: number
+}
+
+export interface Request {
+  method: string
+  path: string
+  /** The text for an attempt that begins `passedMs` after the call. */
+  body?: ((passedMs: number) => string) | undefined
+  kind?: 'application/json' | 'application/x-ndjson'
+  /** How long the server may wait by itself, in addition to the time of the call. */
+  waitMs?: number
+  /** The time of the call, if it is another one than that of the client. */
+  timeMs?: number
+  signal?: AbortSignal | undefined
+}
+
+interface Response {
+  status: number
+  kind: string
+  location: string | undefined
+  retryAfterMs: number
+  body: string
+}
+
+export class Transport {
+  private readonly home: URL
+  private readonly agents: Record<string, http.Agent>
+
+  constructor(private readonly address: Address) {
+    const url = URL.canParse(address.url) ? new URL(address.url) : undefined
+    if (!url || !/^https?:$/.test(url.protocol) || !url.hostname) {
+      throw new InvalidRequest('bad_url', `\`${address.url}\` is no URL of a server: write it as http://127.0.0.1:7420`, 'url')
+    }
+    this.home = url
+    const kept = { keepAlive: true, maxFreeSockets: 100, scheduling: 'lifo' as const }
+    this.agents = { 'http:': new http.Agent(kept), 'https:': new https.Agent(address.ca === undefined ? kept : { ...kept, ca: address.ca }) }
+  }
+
+  close(): void {
+    for (const agent of Object.values(this.agents)) agent.destroy()
+  }
+
+  /** The decoded answer. Throws DuewheelError, or the reason of the signal. */
+  async send(request: Request): Promise<unknown> {
+    const beganMs = performance.now()
+    const attempts = new Attempts(this.home, request.path, beganMs, (request.timeMs ?? this.address.timeMs) + (request.waitMs ?? 0))
+    for (;;) {
+      request.signal?.throwIfAborted()
+      let pauseMs: number
+      let response: Response
+      try {
+        response = await this.once(attempts, request, request.body?.(performance.now() - beganMs))
+        if (response.status === 307 && response.location !== undefined) {
+          attempts.redirect(response.location)
+          continue
+        }
+        if (response.status < 300) return answerOf(response, attempts.target)
+        const refusal = refusalOf(response, attempts.target)
+        if (!mayRepeat(response.status)) throw refusal
+        pauseMs = attempts.afterRefusal(performance.now(), refusal, response.retryAfterMs, Math.random())
+      } catch (error) {
+        if (!(error instanceof Lost)) throw error
+        pauseMs = attempts.afterLoss(performance.now(), error, Math.random())
+      }
+      await pause(pauseMs, request.signal)
+    }
+  }
+
+  /** One attempt. Rejects with Lost if there is no whole response. */
+  private once(attempts: Attempts, request: Request, body: string | undefined): Promise<Response> {
+    const { target } = attempts
+    const bytes = body === undefined ? undefined : Buffer.from(body)
+    const headers: Record<string, string | number> = bytes ? { 'Content-Type': request.kind ?? 'application/json' } : {}
+    if (bytes || request.method === 'POST') headers['Content-Length'] = bytes?.length ?? 0
+    if (this.address.token) headers['Authorization'] = `Bearer ${this.address.token}`
+    return new Promise<Response>((resolve, reject) => {
+      const sent = (target.protocol === 'https:' ? https : http).request({
+        protocol: target.protocol, hostname: target.hostname.replace(/^\[|\]$/g, ''), port: target.port, path: attempts.path,
+        method: request.method, headers, agent: this.agents[target.protocol]!,
+      })
+      const end = (): void => {
+        clearTimeout(timer)
+        request.signal?.removeEventListener('abort', abort)
+      }
+      const lose = (error: Error & { code?: string }): void => {
+        end()
+        reject(isCertificate(error.code) ? new Unavailable('bad_certificate', `${target.origin}: ${error.message}`) : new Lost(error.message || String(error.code)))
+      }
+      const abort = (): void => {
+        end()
+        sent.destroy()
+        reject(request.signal!.reason)
+      }
+      const timer = setTimeout(() => sent.destroy(new Error('no whole response in time')), attempts.remainingMs(performance.now()))
+      request.signal?.addEventListener('abort', abort)
+      sent.on('error', lose)
+      sent.on('response', (response) => {
+        const chunks: Uint8Array[] = []
+        response.on('data', (chunk) => chunks.push(chunk))
+        response.on('error', lose)
+        response.on('aborted', () => lose(new Error('the response ended in the middle')))
+        response.on('end', () => {
+          end()
+          const seconds = response.headers['retry-after'] ?? ''
+          resolve({
+            status: response.statusCode ?? 0, kind: response.headers['content-type'] ?? '', location: response.headers['location'],
+            retryAfterMs: /^\d+$/.test(seconds) ? Number(seconds) * 1000 : 0, body: Buffer.concat(chunks).toString('utf8'),
+          })
+        })
+      })
+      sent.end(bytes)
+    })
+  }
+}
+
+/** An attempt without a whole response. Whether the server carried the call out is not known. */
+class Lost extends Error {}
+
+function isCertificate(code: string | undefined): boolean {
+  return code !== undefined && /CERT|UNABLE_TO_(GET|VERIFY)|HOSTNAME_MISMATCH/.test(code)
+}
+
+function answerOf(response: Response, from: URL): unknown {
+  try {
+    if (response.kind.startsWith('application/json')) return decode(response.body)
+    if (response.kind.startsWith('application/x-ndjson')) return lines(response.body)
+  } catch {
+    // no JSON after all
+  }
+  throw notDuewheel(response, from)
+}
+
+function refusalOf(response: Response, from: URL): DuewheelError {
+  try {
+    const problem = decode(response.body) as Problem
+    if (typeof problem.code === 'string' && typeof problem.detail === 'string') return errorOf(problem)
+  } catch {
+    // a page of another program
+  }
+  return notDuewheel(response, from)
+}
+
+function notDuewheel(response: Response, from: URL): Unavailable {
+  return new Unavailable('not_duewheel',
+    `${from.origin} answered with status ${response.status} and \`${response.kind}\`: check the URL, it is no Duewheel server`)
+}
+
+/** Ends after this time. Rejects with the reason of the signal. */
+export function pause(timeMs: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const end = (): void => {
+      signal?.removeEventListener('abort', abort)
+      resolve()
+    }
+    const timer = setTimeout(end, timeMs)
+    const abort = (): void => {
+      clearTimeout(timer)
+      reject(signal!.reason)
+    }
+    if (signal?.aborted) abort()
+    else signal?.addEventListener('abort', abort, { once: true })
+  })
+}
