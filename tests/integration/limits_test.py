@@ -376,6 +376,13 @@ REFUSES = {
     "limits.waiting_max": (["--limits-waiting-max=1MiB", "--limits-body-max=1MiB", "--http-body-max=1MiB"], 1 << 20,
                            waiting_content),
 }
+# limit: (the limit, the call on a lease, its members). The probes of what a worker says share one daemon.
+OF_WORKERS = {
+    "limits.worker_max": (64, None, lambda size: {"worker": "w" * size}),
+    "limits.progress_max": (1 << 10, "extend", lambda size: {"progress": "p" * (size - 2)}),
+    "limits.checkpoint_max": (16 << 10, "extend", lambda size: {"checkpoint": "c" * (size - 2)}),
+    "limits.result_max": (64 << 10, "ack", lambda size: {"result": "r" * (size - 2)}),
+}
 HOLDS_UP = {
     "http.connections_max": (["--http-connections-max=3"], 3, connections),
     "limits.leased_max": (["--limits-leased-max=3"], 3, leased),
@@ -416,7 +423,7 @@ class Limits(unittest.TestCase):
             client.connection.request("GET", "/metrics")
             page = client.connection.getresponse().read().decode()
         told = set(re.findall(r'^duewheel_limit\{limit="([^"]+)"\}', page, re.MULTILINE))
-        probed = [*REFUSES, *HOLDS_UP, *ENDS, *ELSEWHERE, "limits.lease_min", "memory.entries_max"]
+        probed = [*REFUSES, *OF_WORKERS, *HOLDS_UP, *ENDS, *ELSEWHERE, "limits.lease_min", "memory.entries_max"]
         self.assertEqual(told, set(table()))
         self.assertEqual(sorted(probed), sorted(told))
         used = set(re.findall(r'^duewheel_limit_use\{limit="([^"]+)"\}', page, re.MULTILINE))
@@ -446,6 +453,20 @@ class Limits(unittest.TestCase):
                 with self.subTest(limit=name, number=number), Daemon(arguments=settings) as daemon:
                     daemon.start()
                     self.assertEqual(probe(daemon, number), number > limit)
+
+    def test_what_a_worker_says_is_refused_beyond_its_limit(self):
+        codes = table()
+        with Daemon() as daemon:
+            daemon.start()
+            client = daemon.client()
+            for name, (limit, call, members) in OF_WORKERS.items():
+                for size in (limit - 1, limit, limit + 1):
+                    with self.subTest(limit=name, size=size):
+                        client.put("q", "x")
+                        token = None if call is None else client.lease("q")[0]["lease"]
+                        path = "/v1/queues/q:lease" if call is None else f"/v1/leases/{token}:{call}"
+                        met = code_of(client.request("POST", path, members(size)))
+                        self.assertEqual({met} - {None}, codes[name] if size > limit else set())
 
     def test_the_shortest_lease(self):
         with Daemon() as daemon:

@@ -93,7 +93,9 @@ constexpr Field kShownRows[] = {
     as("checkpoint", kCheckpointSchema, "the last [checkpoint](#progress-and-checkpoints) of a worker"),
     as("timeline", R"({"type": "array", "maxItems": 11, "items": {"$ref": "#/components/schemas/Attempt"}})",
        "its last ten attempts and the one that has its lease, oldest first: [timeline](#timeline)"),
-    at_time("ended", "after its end. The content is then omitted, except for a dead letter"),
+    at_time("ended",
+            "after its end. Content, keys, rules and expiry are then omitted, and `priority` is 0, except for a dead "
+            "letter"),
     as("reason", R"({"type": "string", "description": "Why it is a dead letter."})",
        "of a dead letter: the reason of its last failure, or `lease lost`. Before that, the reason of the last "
        "failure, until the next delivery"),

@@ -7,6 +7,7 @@
 #include "message/failure_reason.h"
 #include "message/message.h"
 #include "message/retry_rule.h"
+#include "message/work_state.h"
 #include "server/limits/limit_rows.h"
 
 namespace duewheel::limit_rows {
@@ -34,6 +35,14 @@ std::span<const Limit> of_messages() {
                                   {.codes = {"bad_content_type"_code, "unsupported_media_type"_code}}),
         fixed<kReasonBytesMax>("limits.reason_max", Unit::bytes, "Maximum size of the reason of a failure.",
                                {.otherwise = "its beginning and its end are kept"}),
+        fixed<kWorkerNameBytesMax>("limits.worker_max", Unit::bytes, "Maximum size of the name of a worker.",
+                                   {.codes = {"bad_worker"_code}}),
+        fixed<kProgressBytesMax>("limits.progress_max", Unit::bytes, "Maximum size of the progress of a message.",
+                                 {.codes = {"bad_progress"_code}}),
+        fixed<kCheckpointBytesMax>("limits.checkpoint_max", Unit::bytes, "Maximum size of the checkpoint of a message.",
+                                   {.codes = {"checkpoint_too_large"_code}}),
+        fixed<kResultBytesMax>("limits.result_max", Unit::bytes, "Maximum size of the result of a message.",
+                               {.codes = {"out_of_range"_code}}),
         fixed<kRetryAttemptsMax>("limits.attempts_max", Unit::count, "Maximum number of attempts of a message.",
                                  {.codes = {"out_of_range"_code}}),
         fixed<kRetryBackoffMaxMs>("limits.backoff_max", Unit::milliseconds,
