@@ -1,5 +1,6 @@
-"""The adapter of the Python client: README.md of the conformance scenarios, "The protocol"."""
+"""The adapter of the Python client, or with --async of AsyncClient and AsyncWorker: README.md of the scenarios, "The protocol"."""
 
+import asyncio
 import base64
 import datetime
 import json
@@ -51,8 +52,65 @@ def data_of(members):
     return members.pop("body")
 
 
-class Adapter:
+class Loop:
+    """An event loop in a thread of its own. Clients and workers have one each, as in two processes."""
+
     def __init__(self):
+        self.loop = asyncio.new_event_loop()
+        threading.Thread(target=self.loop.run_forever, daemon=True).start()
+
+    def finish(self, coroutine):
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result()
+
+
+class Awaiting:
+    """An AsyncClient whose methods block, for the threads of the adapter."""
+
+    loop = None
+
+    def __init__(self, *arguments, **options):
+        Awaiting.loop = Awaiting.loop or Loop()
+        self.finish = self.loop.finish
+        self.client = duewheel.AsyncClient(*arguments, **options)
+        self.settings = self.client.settings
+
+    def __getattr__(self, name):
+        return lambda *arguments, **options: self.finish(getattr(self.client, name)(*arguments, **options))
+
+    def list(self, *arguments, **options):
+        async def collected():
+            return [message async for message in self.client.list(*arguments, **options)]
+        return self.finish(collected())
+
+
+class AwaitingWorker:
+    """An AsyncWorker whose handlers are coroutines, driven from the threads of the adapter."""
+
+    def __init__(self, client, **options):
+        self.loop = Loop()
+        self.worker = duewheel.AsyncWorker(client, **options)
+
+    def handler(self, *arguments, **options):
+        def declare(function):
+            async def handle(data, job):
+                return await asyncio.to_thread(function, data, job)
+
+            async def compute(data, job):  # in the loop itself, which it blocks
+                return function(data, job)
+            chosen = compute if function.__self__.outcomes == [{"compute": True}] else handle
+            return self.worker.handler(*arguments, **options)(chosen)
+        return declare
+
+    def start(self):
+        self.loop.finish(self.worker.start_here())
+
+    def stop(self, timeout):
+        self.loop.finish(self.worker.stop_here(timeout))
+
+
+class Adapter:
+    def __init__(self, client_class, worker_class):
+        self.client_class, self.worker_class = client_class, worker_class
         self.clients, self.workers = {}, {}
         self.output = threading.Lock()
 
@@ -62,8 +120,8 @@ class Adapter:
         if do == "connect":
             if name == "client":
                 self.end_workers()
-            self.clients[name] = duewheel.Client(members["url"], token=members.get("token"), namespace=members.get("namespace"),
-                                                 timeout=duration(members.get("timeout", "30s")), verify=members.get("ca", True))
+            self.clients[name] = self.client_class(members["url"], token=members.get("token"), namespace=members.get("namespace"),
+                                                   timeout=duration(members.get("timeout", "30s")), verify=members.get("ca", True))
             return {}
         client = self.clients[name]
         method = getattr(self, f"do_{do}", None)
@@ -83,7 +141,7 @@ class Adapter:
 
     def do_put_many(self, client, members):
         puts = [{name: native(name, value) for name, value in each.items()} for each in members["messages"]]
-        return results_of(client.put_many(members["queue"], [duewheel.Put(data_of(each), each) for each in puts]))
+        return results_of(client.put_many(members["queue"], [duewheel.Put(data_of(each), **each) for each in puts]))
 
     def do_lease(self, client, members):
         return {"messages": [lease.raw for lease in client.lease(members.pop("queue"), **members)]}
@@ -117,7 +175,7 @@ class Adapter:
         return {"messages": [message.raw for message in client.list(members.pop("queue"), **members)]}
 
     def do_set_schedule(self, client, members):
-        return client.set_schedule(members.pop("schedule"), members.pop("queue"), data_of(members), **members)
+        return client.set_schedule(members.pop("schedule"), data_of(members), **members)
 
     def do_set_queue(self, client, members):
         return client.set_queue(members.pop("queue"), **members)
@@ -128,7 +186,7 @@ class Adapter:
 
     def do_work(self, client, members):
         """Starts a worker whose handler does, at the nth delivery of a message, the nth of `outcomes`, and then the last."""
-        self.workers[members["worker"]] = Work(client, members)
+        self.workers[members["worker"]] = Work(self.worker_class(client, name=members["worker"]), members)
         return {}
 
     def do_handled(self, client, members):
@@ -152,7 +210,7 @@ class Adapter:
             return client.act(members["id"], do)
         verb, _, kind = do.partition("_")
         kind = kind or "queue"
-        path = f"/{kind}s/{duewheel.client.segment(members.pop(kind))}"
+        path = f"/{kind}s/{duewheel.calls.segment(members.pop(kind))}"
         methods = {"set": "PUT", "change": "PATCH", "get": "GET", "delete": "DELETE"}
         if verb in methods:
             return client.call(methods[verb], path, members if verb in ("set", "change") else None)
@@ -179,11 +237,11 @@ class Adapter:
 class Work:
     """A worker whose handler follows a script, and what it has seen."""
 
-    def __init__(self, client, members):
+    def __init__(self, worker, members):
         self.lock = threading.Lock()
         self.handled, self.running = [], 0
         self.outcomes, self.released = members["outcomes"], threading.Event()
-        self.worker = duewheel.Worker(client, name=members["worker"])
+        self.worker = worker
         self.worker.handler(members["queue"], concurrency=members.get("concurrency", 1),
                             lease=members.get("lease", datetime.timedelta(seconds=30)))(self.handle)
         self.worker.start()
@@ -244,4 +302,4 @@ def shown(failure):
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.ERROR)
-    Adapter().serve()
+    (Adapter(Awaiting, AwaitingWorker) if "--async" in sys.argv else Adapter(duewheel.Client, duewheel.Worker)).serve()

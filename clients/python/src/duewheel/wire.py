@@ -6,7 +6,7 @@ import base64
 import dataclasses
 import datetime
 import json
-from typing import Any, Mapping, Optional
+from typing import Any, Mapping
 
 MILLISECOND = datetime.timedelta(milliseconds=1)
 
@@ -30,11 +30,14 @@ def instant(value: datetime.datetime) -> str:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON: dataclasses and models of pydantic as objects."""
+    """The value as JSON: dataclasses, models of pydantic and structs of msgspec as objects."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     if hasattr(value, "model_dump"):
         return value.model_dump(mode="json")
+    if hasattr(value, "__struct_fields__"):
+        import msgspec
+        return msgspec.to_builtins(value)
     return value
 
 
@@ -73,16 +76,3 @@ def data_of(message: Mapping[str, Any]) -> Any:
 
 def dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-
-
-def typed(data: Any, kind: Optional[type]) -> Any:
-    """The data as a value of `kind`: a dataclass, a pydantic model, or any other type that takes it. Raises TypeError if it does not fit."""
-    if kind is None:
-        return data
-    if hasattr(kind, "model_validate"):
-        return kind.model_validate(data)
-    if dataclasses.is_dataclass(kind):
-        if not isinstance(data, dict):
-            raise TypeError(f"the message has {type(data).__name__}, and {kind.__name__} needs an object")
-        return kind(**data)
-    return kind(data)

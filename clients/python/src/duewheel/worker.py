@@ -9,127 +9,107 @@
     worker.run()
 
 A handler that returns has done its message, and what it returns is the result. Retry, Snooze and Dead say something else, and any
-other exception fails the attempt, so that the server's retry rule decides. One thread leases for each queue, one thread extends
-all leases, and each message is handled in a thread of its queue, so a handler that computes for minutes keeps its lease.
+other exception fails the attempt, so that the server's retry rule decides. A function is called in a thread, and a coroutine runs in
+an event loop. One thread leases for each queue, one extends all leases, and two report outcomes, many with one request: no handler
+holds them up, so one that computes for minutes keeps its lease.
 """
 
 from __future__ import annotations
 
-import dataclasses
+import asyncio
 import datetime
+import inspect
 import logging
 import signal
 import threading
 import time
-import traceback
 from queue import SimpleQueue
-from typing import Any, Callable, Optional
+from typing import Any, Callable, Optional, Union
 
-from .client import Client
-from .errors import Conflict, DuewheelError
+from .client import AsyncClient, Client
+from .errors import DuewheelError, Unauthorized
+from .handling import LOG, MANY_MAX, Handler, Job, Outbox, Outcome, Retry, Route, Types, is_lost
 from .messages import Lease
-from .wire import typed
 
-LOG = logging.getLogger("duewheel")
 POLL = datetime.timedelta(seconds=20)
+LEASE = datetime.timedelta(seconds=30)
 ERROR_PAUSE_S = 1.0  # after a lease call that failed for another reason than a missing message
+GATHER_S = 0.005     # how long to wait for more free handlers before the next lease call
+SAID_PAUSE_S = 0.1   # between two extensions that only carry progress
 CANCELLED_WITHIN_S = 1.0  # how long handlers have to notice their cancel at the end of a stop
-Handler = Callable[[Any, "Job"], Any]
-
-
-class Retry(Exception):
-    """Raised by a handler: the attempt has failed, and the next one follows `after` this time instead of the backoff."""
-
-    def __init__(self, reason: str = "retry", *, after: Optional[datetime.timedelta] = None) -> None:
-        super().__init__(reason)
-        self.after = after
-
-
-class Snooze(Exception):
-    """Raised by a handler: not now. The message returns after this time, and the attempt does not count."""
-
-    def __init__(self, delay: datetime.timedelta) -> None:
-        super().__init__(f"for {delay}")
-        self.delay = delay
-
-
-class Dead(Exception):
-    """Raised by a handler: no attempt will succeed. The message is a dead letter at once."""
-
-
-class Job:
-    """What a handler knows about its message, and says about its work. Thread-safe."""
-
-    def __init__(self, lease: Lease) -> None:
-        self.lease = lease
-        self.id, self.attempt, self.due, self.headers = lease.id, lease.attempt, lease.due, lease.headers
-        self.cancelled = threading.Event()  # set when the lease is lost, a cancel was requested, or the worker stops now
-        self.lock = threading.Lock()
-        self.said: dict[str, Any] = {}  # progress and checkpoint that the next extension takes along; guarded by lock
-        self.owned = True  # whether the lease is this worker's to end; guarded by lock
-
-    @property
-    def checkpoint(self) -> Any:
-        """What an earlier attempt has said last."""
-        return self.lease.checkpoint
-
-    def progress(self, value: Any, checkpoint: Any = None) -> None:
-        """Says how far the work is, 0 to 1 or any JSON of up to 1 KiB, with the next heartbeat. A checkpoint is what the next attempt
-        gets if this one does not end."""
-        with self.lock:
-            self.said["progress"] = value
-            if checkpoint is not None:
-                self.said["checkpoint"] = checkpoint
-
-    def say_again(self, said: dict[str, Any]) -> None:
-        """What an extension that failed had taken along, unless there is newer."""
-        with self.lock:
-            self.said = {**said, **self.said}
-
-    def take_said(self) -> dict[str, Any]:
-        with self.lock:
-            said, self.said = self.said, {}
-            return said
-
-    def disown(self) -> bool:
-        """From now on no other thread ends the lease. False if it was disowned before."""
-        with self.lock:
-            owned, self.owned = self.owned, False
-            return owned
-
-
-@dataclasses.dataclass
-class Route:
-    """A queue and its handler."""
-    queue: str
-    handler: Handler
-    concurrency: int
-    lease: datetime.timedelta
-    kind: Optional[type]  # of the data, if it is not handled as it came
-    waiting: SimpleQueue[Optional[Job]] = dataclasses.field(default_factory=SimpleQueue)  # for a thread; None ends one
+REPORTERS = 2
 
 
 class Worker:
-    """Handles messages of one or more queues. stop_timeout is how long running handlers have to finish after stop() or SIGTERM."""
+    """Handles messages of one or more queues. stop_timeout is how long running handlers have to finish after stop() or SIGTERM. The
+    worker uses its own connections, with the settings of the client."""
 
-    def __init__(self, client: Client, *, name: Optional[str] = None, stop_timeout: datetime.timedelta = datetime.timedelta(seconds=25)) -> None:
-        self.client, self.name, self.stop_timeout_s = client, name, stop_timeout.total_seconds()
+    def __init__(self, client: Union[Client, AsyncClient], *, name: Optional[str] = None,
+                 stop_timeout: datetime.timedelta = datetime.timedelta(seconds=25)) -> None:
+        settings = client.settings
+        self.client = Client(settings.url, token=settings.token, namespace=settings.namespace,
+                             timeout=datetime.timedelta(seconds=settings.timeout_s), verify=settings.verify)
+        self.name, self.stop_timeout_s = name, stop_timeout.total_seconds()
         self.routes: list[Route] = []
-        self.threads: list[threading.Thread] = []
+        self.schedules: list[Callable[[], Any]] = []  # calls that put them
         self.changed = threading.Condition()
-        self.jobs: dict[Job, Route] = {}  # running; guarded by changed
+        self.jobs: dict[Job, Route] = {}  # leased and not yet reported; guarded by changed
+        self.started = False
         self.stopping = False             # guarded by changed
         self.ended = threading.Event()
+        self.beat_now = threading.Event()  # a job has said something, or the worker has ended
+        self.outbox = Outbox()
+        self.queues: dict[Route, SimpleQueue[Optional[Job]]] = {}  # jobs for the threads of a route; None ends one
+        self.loop: Optional[asyncio.AbstractEventLoop] = None  # where coroutines run
+        self.own_loop: Optional[asyncio.AbstractEventLoop] = None  # the same, if it has a thread of this worker
 
-    def handler(self, queue: str, *, concurrency: int = 1, lease: datetime.timedelta = datetime.timedelta(seconds=30),
-                type: Optional[type] = None) -> Callable[[Handler], Handler]:
-        """Declares the function that handles the messages of a queue, up to `concurrency` at once. It is called with the data of the
-        message and its Job. The lease is extended each third of its length while the function runs. `type` is a dataclass or a
-        pydantic model that the data is made into; data that does not fit fails its attempt."""
+    # What it does
+
+    def handler(self, queue: str, *, concurrency: int = 1, lease: datetime.timedelta = LEASE, type: Types = None) -> Callable[[Handler], Handler]:
+        """Declares the function or coroutine that handles the messages of a queue, up to `concurrency` at once. It is called with the
+        data of the message and its Job. The lease is extended each third of its length while it runs. `type` is a dataclass, a model
+        of pydantic or a struct of msgspec that the data is made into; or a mapping of such types by the header `kind` of the message.
+        Data that does not fit fails its attempt."""
+        if self.started:
+            raise RuntimeError("declare handlers before the worker starts")
+        if any(route.queue == queue for route in self.routes):
+            raise ValueError(f"the queue {queue} has a handler already: give it one handler, and several types if it has several kinds")
+
         def declare(function: Handler) -> Handler:
             self.routes.append(Route(queue, function, concurrency, lease, type))
             return function
         return declare
+
+    def schedule(self, cron: str, *, name: Optional[str] = None, data: Any = None, lease: datetime.timedelta = LEASE,
+                 **settings: Any) -> Callable[[Handler], Handler]:
+        """Declares a function that is called at the times of `cron`, in one of all workers that declare it. Its schedule is put by
+        name, that of the function by default, when the worker starts, and so is its queue. `settings` are those of a schedule: zone,
+        misfire, overlap ..."""
+        def declare(function: Handler) -> Handler:
+            queue = name or function.__name__
+            self.schedules.append(lambda: self.client.set_schedule(queue, data, queue=queue, cron=cron, **settings))
+            return self.handler(queue, lease=lease)(function)
+        return declare
+
+    def checker(self, queue: str, **options: Any) -> Callable[[Handler], Handler]:
+        """Declares the function that says what became of a transaction whose producer did not: True commits its message, False rolls
+        it back, and None asks again later. It is called with the data of the message, and a Job of the check."""
+        def decide(job: Job, verdict: Any) -> None:
+            if verdict is None or not job.lease.check:
+                raise Retry("what became of the transaction is not known yet")
+            self.client.act(job.lease.check.message, "commit" if verdict else "rollback")
+
+        def declare(function: Handler) -> Handler:
+            def check(data: Any, job: Job) -> None:
+                decide(job, function(data, job))
+
+            async def check_in_loop(data: Any, job: Job) -> None:
+                await asyncio.to_thread(decide, job, await function(data, job))
+            self.handler(queue, **options)(check_in_loop if inspect.iscoroutinefunction(function) else check)
+            return function
+        return declare
+
+    # Its life
 
     def run(self) -> None:
         """Works until SIGTERM or SIGINT, and then stops in order; a second signal stops at once. To be called by the main thread."""
@@ -146,12 +126,21 @@ class Worker:
         self.stopping = True
 
     def start(self) -> None:
-        """Begins to work in threads, and returns."""
+        """Puts the schedules, begins to work in threads, and returns. Raises DuewheelError if the server refuses a schedule."""
+        self.started = True
+        for put in self.schedules:
+            put()
+        if not self.loop and any(route.is_async for route in self.routes):
+            self.loop = self.own_loop = asyncio.new_event_loop()
+            self.spawn(self.loop.run_forever)
         for route in self.routes:
             self.spawn(self.poll, route)
-            for _ in range(route.concurrency):
-                self.spawn(self.handle, route)
-        self.spawn(self.beat)
+            if not route.is_async:
+                self.queues[route] = SimpleQueue()
+                for _ in range(route.concurrency):
+                    self.spawn(self.handle, route, self.queues[route])
+        for target in (self.beat, *[self.report_all] * REPORTERS):
+            self.spawn(target)
 
     def stop(self, timeout: Optional[datetime.timedelta] = None) -> None:
         """Leases no more, waits for running handlers, cancels those that are late, and releases what is left: their attempts do
@@ -161,10 +150,12 @@ class Worker:
             self.changed.notify_all()
         self.finish(self.stop_timeout_s if timeout is None else timeout.total_seconds())
 
-    def spawn(self, target: Callable[..., None], *arguments: Any) -> None:
-        thread = threading.Thread(target=target, args=arguments, daemon=True, name=f"duewheel-{target.__name__}")
-        thread.start()
-        self.threads.append(thread)
+    @staticmethod
+    def spawn(target: Callable[..., None], *arguments: Any) -> None:
+        """A daemon thread, so that a handler that never returns does not hold up the end of the process."""
+        threading.Thread(target=target, args=arguments, daemon=True, name=f"duewheel-{getattr(target, '__name__', 'thread')}").start()
+
+    # Leases
 
     def poll(self, route: Route) -> None:
         """Leases as many messages as handlers of the queue are free."""
@@ -173,97 +164,127 @@ class Worker:
             if not free:
                 return
             try:
-                leases = self.client.lease(route.queue, max=free, lease=route.lease, wait=POLL, worker=self.name)
+                leases = self.client.lease(route.queue, max=min(free, MANY_MAX), lease=route.lease, wait=POLL, worker=self.name)
             except DuewheelError as error:
-                LOG.warning("duewheel: no lease of queue %s: %s", route.queue, error)
+                LOG.log(logging.ERROR if isinstance(error, Unauthorized) else logging.WARNING, "duewheel: no lease of queue %s: %s", route.queue, error)
                 self.ended.wait(ERROR_PAUSE_S)
                 continue
-            for lease in leases:
-                self.begin(route, lease)
+            self.begin(route, leases)
 
     def wait_for_room(self, route: Route) -> int:
+        """The number of free handlers, when there are some; 0 when the worker stops."""
         with self.changed:
-            while True:
-                free = route.concurrency - sum(each is route for each in self.jobs.values())
-                if self.stopping:
-                    return 0
-                if free > 0:
-                    return free
+            while not self.stopping and route.running >= route.concurrency:
                 self.changed.wait(1)
+            until_s = time.monotonic() + GATHER_S
+            while not self.stopping and route.running > route.concurrency // 2 and time.monotonic() < until_s:
+                self.changed.wait(GATHER_S)
+            return 0 if self.stopping else route.concurrency - route.running
 
-    def begin(self, route: Route, lease: Lease) -> None:
-        """A message that comes while the worker stops goes back at once."""
-        job = Job(lease)
+    def begin(self, route: Route, leases: list[Lease]) -> None:
+        """Messages that come while the worker stops go back at once."""
+        jobs = [Job(lease, self.beat_now.set) for lease in leases]
         with self.changed:
             stopping = self.stopping
             if not stopping:
-                self.jobs[job] = route
+                self.jobs.update((job, route) for job in jobs)
+                route.running += len(jobs)
         if stopping:
-            self.give_back(job)
+            self.report(Outcome("release"), jobs)
+        elif self.loop and route.is_async:
+            self.loop.call_soon_threadsafe(self.begin_tasks, route, jobs)
         else:
-            route.waiting.put(job)
+            for job in jobs:
+                self.queues[route].put(job)
 
-    def handle(self, route: Route) -> None:
-        """A thread of the queue. It is a daemon, so that a handler that never returns does not hold up the end of the process."""
+    # Handlers
+
+    def handle(self, route: Route, queue: SimpleQueue[Optional[Job]]) -> None:
+        """A thread of a route."""
         while True:
-            job = route.waiting.get()
+            job = queue.get()
             if not job:
                 return
-            self.carry_out(route, job)
+            try:
+                outcome = route.returned(job, route.handler(route.data_of(job), job))
+            except BaseException as error:  # SystemExit of a handler too: it ends the attempt, and not the worker
+                outcome = route.raised(job, error)
+            self.end(route, job, outcome)
 
-    def carry_out(self, route: Route, job: Job) -> None:
-        """Handles one message, and reports what came of it."""
+    def begin_tasks(self, route: Route, jobs: list[Job]) -> None:
+        """In the event loop."""
+        for job in jobs:
+            job.task = asyncio.get_running_loop().create_task(self.handle_in_loop(route, job))
+
+    async def handle_in_loop(self, route: Route, job: Job) -> None:
         try:
-            self.report(job, *self.outcome_of(route, job))
-        finally:
-            with self.changed:
+            outcome = route.returned(job, await route.handler(route.data_of(job), job))
+        except BaseException as error:
+            outcome = route.raised(job, error)
+        self.end(route, job, outcome)
+
+    def end(self, route: Route, job: Job, outcome: Outcome) -> None:
+        """The handler is free for another message, and the outcome is reported by another thread."""
+        if job.disown():
+            self.outbox.add(job, outcome)
+        with self.changed:
+            route.running -= 1
+            self.changed.notify_all()
+
+    # Reports
+
+    def report_all(self) -> None:
+        """What comes while a request is on its way is the next one."""
+        while True:
+            taken = self.outbox.take()
+            if not taken:
+                return
+            outcome, jobs = taken
+            self.report(outcome, jobs)
+            self.forget(jobs)
+
+    def forget(self, jobs: list[Job]) -> None:
+        """Their leases are no longer this worker's."""
+        with self.changed:
+            for job in jobs:
                 self.jobs.pop(job, None)
-                self.changed.notify_all()
+            self.changed.notify_all()
 
-    @staticmethod
-    def outcome_of(route: Route, job: Job) -> tuple[str, dict[str, Any]]:
-        """The call that ends the lease, and its options."""
+    def report(self, outcome: Outcome, jobs: list[Job]) -> None:
         try:
-            return "ack", {"result": route.handler(typed(job.lease.data, route.kind), job)}
-        except Retry as outcome:
-            return "fail", {"reason": str(outcome), "retry_in": outcome.after}
-        except Snooze as outcome:
-            return "release", {"delay": outcome.delay}
-        except Dead as outcome:
-            return "fail", {"reason": str(outcome), "dead": True}
-        except BaseException as error:  # SystemExit of a handler too: it ends the attempt, and not the worker
-            LOG.warning("duewheel: the handler of message %s failed", job.id, exc_info=True)
-            return "fail", {"reason": "".join(traceback.format_exception(error)).strip()}
-
-    def report(self, job: Job, verb: str, options: dict[str, Any]) -> None:
-        if not job.disown():
-            return  # the lease was lost or given back meanwhile, and that was logged
-        try:
-            getattr(self.client, verb)(job.lease, **options)
-        except Conflict as error:
-            LOG.warning("duewheel: what became of message %s is not recorded, its lease had ended: %s", job.id, error)
+            answers: Any = self.client.many([job.lease for job in jobs], outcome.verb, **outcome.options)
         except (DuewheelError, TypeError, ValueError) as error:
-            # The result may be no JSON, or too large. Its attempt fails visibly instead of being repeated for ever.
-            LOG.error("duewheel: the %s of message %s was refused: %s", verb, job.id, error)
-            if verb != "fail":
-                self.fail_with(job, f"the {verb} was refused: {error}")
+            answers = [error] * len(jobs)
+        for job, answer in zip(jobs, answers):
+            if not isinstance(answer, Exception):
+                continue
+            if is_lost(answer):
+                LOG.warning("duewheel: the %s of message %s came too late, its lease had ended: %s", outcome.verb, job.id, answer)
+                continue
+            LOG.error("duewheel: the %s of message %s was refused: %s", outcome.verb, job.id, answer)
+            if outcome.verb != "fail":  # a result that is too large, for example: fail visibly, instead of being repeated for ever
+                self.report(Outcome("fail", {"reason": f"the {outcome.verb} was refused: {answer}"}), [job])
 
-    def fail_with(self, job: Job, reason: str) -> None:
-        try:
-            self.client.fail(job.lease, reason)
-        except DuewheelError as error:
-            LOG.warning("duewheel: message %s was not failed: %s", job.id, error)
+    # Heartbeats
 
     def beat(self) -> None:
-        """Extends all leases, each queue's at a third of their length, until the worker has ended."""
-        next_s = {id(route): time.monotonic() + route.lease.total_seconds() / 3 for route in self.routes}
-        while self.routes and not self.ended.wait(max(0.0, min(next_s.values()) - time.monotonic())):
+        """Extends the leases of each queue at a third of their length, and at once those of jobs that have said something, until the
+        worker has ended."""
+        next_s = {route: time.monotonic() + route.lease.total_seconds() / 3 for route in self.routes}
+        while self.routes:
+            said = self.beat_now.wait(max(0.0, min(next_s.values()) - time.monotonic()))
+            self.beat_now.clear()
+            if self.ended.is_set():
+                return
             for route in self.routes:
-                if next_s[id(route)] <= time.monotonic():
-                    next_s[id(route)] = time.monotonic() + route.lease.total_seconds() / 3
-                    with self.changed:
-                        jobs = [job for job, each in self.jobs.items() if each is route]
-                    self.extend(route, jobs)
+                due = next_s[route] <= time.monotonic()
+                if due:
+                    next_s[route] = time.monotonic() + route.lease.total_seconds() / 3
+                with self.changed:
+                    jobs = [job for job, each in self.jobs.items() if each is route and (due or job.said)]
+                self.extend(route, jobs)
+            if said and self.ended.wait(SAID_PAUSE_S):
+                return
 
     def extend(self, route: Route, jobs: list[Job]) -> None:
         """Those that have said something one by one, and all others with one request."""
@@ -274,12 +295,15 @@ class Worker:
                 try:
                     self.extended(job, self.client.extend(job.lease, route.lease, **said))
                 except DuewheelError as error:
-                    job.say_again(said)
+                    if error.code not in ("bad_progress", "checkpoint_too_large"):
+                        job.say_again(said)
                     self.extended(job, error)
+                except (TypeError, ValueError) as error:
+                    LOG.error("duewheel: the progress of message %s is no JSON: %s", job.id, error)
             else:
                 silent.append(job)
-        for begin in range(0, len(silent), 1000):
-            chunk = silent[begin:begin + 1000]
+        for begin in range(0, len(silent), MANY_MAX):
+            chunk = silent[begin:begin + MANY_MAX]
             try:
                 results = self.client.many([job.lease for job in chunk], "extend", lease=route.lease)
             except DuewheelError as error:
@@ -288,44 +312,78 @@ class Worker:
             for job, result in zip(chunk, results):
                 self.extended(job, result)
 
-    @staticmethod
-    def extended(job: Job, result: Any) -> None:
-        if isinstance(result, Conflict):
+    def extended(self, job: Job, result: Any) -> None:
+        if is_lost(result):
             if job.disown():
                 LOG.warning("duewheel: the lease of message %s was lost; its handler is cancelled: %s", job.id, result)
-            job.cancelled.set()
+                job.cancel("lost")
+                self.forget([job])
         elif isinstance(result, DuewheelError):
             LOG.warning("duewheel: the lease of message %s was not extended: %s", job.id, result)
         elif result.get("cancel_requested"):
-            job.cancelled.set()
+            job.cancel("requested")
+
+    # The stop
 
     def finish(self, timeout_s: float) -> None:
         deadline = time.monotonic() + timeout_s
         self.wait_for_jobs(lambda: min(deadline, time.monotonic() + self.stop_timeout_s))
-        with self.changed:
-            late = list(self.jobs)
-        for job in late:
-            job.cancelled.set()
+        for job in self.late_jobs():
+            job.cancel("stop")
         end = time.monotonic() + (CANCELLED_WITHIN_S if timeout_s and self.stop_timeout_s else 0)
         self.wait_for_jobs(lambda: end)
-        with self.changed:
-            late = list(self.jobs)
-        for job in late:
-            self.give_back(job)
+        for job in self.late_jobs():
+            if job.disown():
+                self.outbox.add(job, Outcome("release"))
+        reported = time.monotonic() + self.client.settings.timeout_s
+        self.wait_for_jobs(lambda: reported)
         self.ended.set()
-        for route in self.routes:
+        self.beat_now.set()
+        self.outbox.close()
+        for route, queue in self.queues.items():
             for _ in range(route.concurrency):
-                route.waiting.put(None)
+                queue.put(None)
+        if self.own_loop:
+            self.own_loop.call_soon_threadsafe(self.own_loop.stop)
+
+    def late_jobs(self) -> list[Job]:
+        with self.changed:
+            return list(self.jobs)
 
     def wait_for_jobs(self, deadline: Callable[[], float]) -> None:
-        """Until no handler runs, or the deadline, which a second signal may bring forward."""
+        """Until no message is held, or the deadline, which a second signal may bring forward."""
         with self.changed:
             while self.jobs and time.monotonic() < deadline():
                 self.changed.wait(min(0.2, max(0.0, deadline() - time.monotonic())))
 
-    def give_back(self, job: Job) -> None:
-        if job.disown():
-            try:
-                self.client.release(job.lease)
-            except DuewheelError as error:
-                LOG.warning("duewheel: message %s was not released: %s", job.id, error)
+
+class AsyncWorker(Worker):
+    """A worker of a program with asyncio: its coroutines run as tasks of the loop that awaits run(). Functions run in threads, and so
+    does all that keeps the leases, so a task that blocks the loop loses nothing."""
+
+    async def run(self) -> None:  # type: ignore[override]
+        """Works until SIGTERM, SIGINT or a cancel of this task, and then stops in order; a second signal stops at once."""
+        loop = asyncio.get_running_loop()
+        stop = asyncio.Event()
+
+        def on_signal() -> None:
+            self.on_signal()
+            stop.set()
+        for number in (signal.SIGTERM, signal.SIGINT):
+            loop.add_signal_handler(number, on_signal)
+        try:
+            await self.start_here()
+            await stop.wait()
+        finally:
+            for number in (signal.SIGTERM, signal.SIGINT):
+                loop.remove_signal_handler(number)
+            await self.stop_here()
+
+    async def start_here(self) -> None:
+        """Begins to work in this loop, and returns."""
+        self.loop = asyncio.get_running_loop()
+        await asyncio.to_thread(self.start)
+
+    async def stop_here(self, timeout: Optional[datetime.timedelta] = None) -> None:
+        """stop(), while the loop goes on."""
+        await asyncio.to_thread(self.stop, timeout)
