@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 #include <utility>
+#include <vector>
 
 #include "base/error_codes.h"
 #include "base/json_writer.h"
@@ -195,7 +196,9 @@ void add_history(const MessageRow& row, WorkHistory& history) {
     history.reason = row.reason;
     history.progress = state.work->progress;
     history.checkpoint = state.work->checkpoint;
-    history.past_attempts = encode_past_attempts(timeline_of(row, 0));
+    std::vector<PastAttempt> attempts = timeline_of(row, 0);
+    if (!attempts.empty()) attempts.back().incarnation = 0;  // no token of this server is one of another
+    history.past_attempts = encode_past_attempts(attempts);
 }
 
 }  // namespace

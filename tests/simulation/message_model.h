@@ -107,6 +107,7 @@ struct SeenDelivery {
     DueRange until;                     // of the lease
     std::uint32_t extends_open = 0;     // submitted, not answered
     std::uint32_t endings_open = 0;     // ack, fail, release: submitted, not answered
+    std::uint32_t endings_sent = 0;     // the same since its delivery
     bool ended = false;                 // one of them was answered: it took effect
     bool expired_with_message = false;  // one was answered expired, and may have been the end of its message too
     bool may_have_ended = false;        // one of them was never answered

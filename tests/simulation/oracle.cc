@@ -209,7 +209,7 @@ ReplyToken Oracle::submitted(const Command& command, const AccessLimits* limits)
         if (const LeaseToken* lease_token = lease_of(command)) {
             if (SeenDelivery* delivery = named->delivery_of(*lease_token)) {
                 request.known_lease = true;
-                if (ends_a_lease(command)) ++delivery->endings_open;
+                if (ends_a_lease(command)) ++delivery->endings_open, ++delivery->endings_sent;
                 if (std::holds_alternative<ReleaseCommand>(command)) ++named->forgiven_high;
                 if (const auto priority = priority_of(command)) named->may_get_priority(*priority);
                 if (const auto* extend = std::get_if<ExtendCommand>(&command)) {

@@ -339,6 +339,7 @@ class Oracle {
     void lease_end_replied(ReplyToken token, const Request& request, const LeaseEndAnswer& answer);
     void lease_ended(ReplyToken token, const Request& request, const LeaseEndAnswer& answer, MessageModel& message,
                      SeenDelivery& delivery);
+    void end_repeated(MessageModel& message, SeenDelivery& delivery);
     void lease_refused(ReplyToken token, const Request& request, MessageModel& message, SeenDelivery& delivery);
     void message_replied(const Request& request, const MessageAnswer& answer);
     void check_content(const MessageModel& message, const MessageAnswer& answer);

@@ -69,7 +69,18 @@ void Oracle::lease_end_replied(ReplyToken token, const Request& request, const L
     SeenDelivery& delivery = *about->delivery_of(lease);
     note(*about, lease_outcome_name(answer.outcome), answer.due_ms + answer.lease_until_ms, lease.attempt);
     if (answer.outcome == LeaseOutcome::expired) return lease_refused(token, request, *about, delivery);
+    if (answer.repeated && !std::holds_alternative<AckCommand>(request.command)) {
+        return end_repeated(*about, delivery);
+    }
     lease_ended(token, request, answer, *about, delivery);
+}
+
+// What the first command changed is known from its answer, or stays in doubt as that of a command without one.
+void Oracle::end_repeated(MessageModel& about, SeenDelivery& delivery) {
+    if (delivery.endings_sent < 2) {
+        return violate("C8", "the first command that ends a lease is answered as if it were repeated", &about);
+    }
+    delivery.ended = true;
 }
 
 void Oracle::lease_refused(ReplyToken token, const Request& request, MessageModel& about, SeenDelivery& delivery) {

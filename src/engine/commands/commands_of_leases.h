@@ -122,6 +122,7 @@ struct LeaseEndAnswer {
     DueMs due_ms = 0;               // retrying, released: when it is due again
     DueMs lease_until_ms = 0;       // extended: when the lease ends now
     bool cancel_requested = false;  // extended: a client asks the consumer to stop
+    bool repeated = false;          // the command had ended the lease before, and nothing was changed
     bool by_restart = false;        // expired: the lease did not outlive the run of the server that granted it
 };
 

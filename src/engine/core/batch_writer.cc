@@ -90,12 +90,13 @@ void BatchWriter::add_attempts(const Entry& entry, MessageRecord& record) const 
                                                      std::max(before.lease.until_ms, before.lease.began_ms),
                                                      AttemptOutcome::lease_lost,
                                                      {},
-                                                     before.lease.worker});
+                                                     before.lease.worker,
+                                                     0});
         }
         if (lease != nullptr && !lasts) {
             append_past_attempt(work.past_attempts,
                                 {lease->attempt, lease->began_ms, uses_.now_, outcome_of(record.cause),
-                                 std::string(record.reason), *lease->worker});
+                                 std::string(record.reason), *lease->worker, lease->incarnation});
         }
         if (record.kind == RecordKind::end && record.state.state != State::dead) {
             work.progress.clear();

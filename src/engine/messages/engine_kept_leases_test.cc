@@ -1,5 +1,9 @@
 // Leases that outlive the process: a restart ended all of them, so a job of ten minutes whose worker lived was
 // delivered again or became a dead letter, and its acknowledgement was refused.
+#include <optional>
+#include <utility>
+#include <vector>
+
 #include <gtest/gtest.h>
 
 #include "engine/trial/trial_engine.h"
@@ -59,6 +63,53 @@ TEST(KeptLeases, a_lease_that_lasts_outlives_the_process_with_its_token_and_its_
         } else {
             EXPECT_EQ(end(second, HoldLeaseCommand{job.lease}), LeaseOutcome::held);
         }
+    }
+}
+
+// A worker whose response was lost, because the server was stopped, asked again and was told that its lease had ended:
+// it could not tell whether its failure counted. Only a repeated ack had its first answer.
+TEST(KeptLeases, a_command_that_ended_a_lease_can_be_repeated_also_after_a_restart) {
+    for (const bool is_restarted : {false, true}) {
+        Shard first;
+        for (int i = 0; i < 5; ++i) first.put(0);
+        std::vector<Delivered> jobs;
+        for (int i = 0; i < 5; ++i) jobs.push_back(leased(first, 600'000));
+        FailCommand deadly{jobs[1].lease, "no"};
+        deadly.dead = true;
+        const std::vector<std::pair<Command, LeaseOutcome>> ends = {
+            {FailCommand{jobs[0].lease, "no"}, LeaseOutcome::retrying},
+            {deadly, LeaseOutcome::dead},
+            {ReleaseCommand{jobs[2].lease, 5'000}, LeaseOutcome::released},
+            {HoldLeaseCommand{jobs[3].lease}, LeaseOutcome::held}};
+        std::vector<LeaseEndAnswer> told;
+        for (const auto& [command, outcome] : ends) {
+            told.push_back(first.ask<LeaseEndAnswer>(command));
+            EXPECT_EQ(told.back().outcome, outcome);
+            EXPECT_FALSE(told.back().repeated);
+        }
+        CancelCommand cancel{"default", jobs[4].id};
+        cancel.running = true;
+        first.ask<ChangeAnswer>(cancel);
+        EXPECT_EQ(end(first, FailCommand{jobs[4].lease, "no"}), LeaseOutcome::cancelled);
+        std::optional<Shard> second;
+        if (is_restarted) second.emplace(EngineOptions{}, first);
+        Shard& shard = is_restarted ? *second : first;
+        for (std::size_t i = 0; i < ends.size(); ++i) {
+            const auto again = shard.ask<LeaseEndAnswer>(ends[i].first);
+            EXPECT_EQ(again.outcome, ends[i].second) << i;
+            EXPECT_EQ(again.due_ms, told[i].due_ms) << i;
+            EXPECT_TRUE(again.repeated);
+        }
+        EXPECT_EQ(end(shard, FailCommand{jobs[4].lease, "no"}), LeaseOutcome::cancelled);
+        EXPECT_EQ(end(shard, ReleaseCommand{jobs[0].lease, 0}), LeaseOutcome::expired) << "another command";
+        EXPECT_EQ(end(shard, ExtendCommand{jobs[2].lease, 60'000}), LeaseOutcome::expired);
+        EXPECT_EQ(end(shard, AckCommand{jobs[3].lease}), LeaseOutcome::expired);
+        EXPECT_EQ(get(shard, jobs[0].id).timeline.size(), 1u) << "nothing was done again";
+        shard.turn(5'000);
+        const Delivered next = leased(shard, 600'000);
+        EXPECT_EQ(end(shard, FailCommand{next.lease, "no"}), LeaseOutcome::retrying);
+        EXPECT_EQ(end(shard, next.id == jobs[0].id ? ends[0].first : ends[2].first), LeaseOutcome::expired)
+            << "another attempt has ended since";
     }
 }
 

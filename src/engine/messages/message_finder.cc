@@ -5,6 +5,7 @@
 #include "base/error_codes.h"
 #include "engine/commands/command_traits.h"
 #include "engine/commands/refusals.h"
+#include "message/records/past_attempts.h"
 
 namespace duewheel {
 
@@ -110,6 +111,28 @@ Verdict MessageFinder::purge(const Known& known, PendingCommand& pending, Reply 
     return Verdict::settled;
 }
 
+// The response to a command that repeats the one which ended the last attempt of the message; otherwise `expired`. Its
+// due time is that of now.
+LeaseEndAnswer MessageFinder::repeated_end(const Entry& entry, const LeaseToken& lease, const Command& command) const {
+    LeaseEndAnswer answer;
+    const auto attempts = decode_past_attempts(recent_.work(entry).past_attempts);
+    if (!attempts || attempts->empty()) return answer;
+    const PastAttempt& last = attempts->back();
+    if (last.attempt != lease.attempt || last.incarnation != lease.incarnation) return answer;
+    if (std::holds_alternative<FailCommand>(command) && last.outcome == AttemptOutcome::failed) {
+        const bool is_dead = entry.durable_state == State::dead;
+        answer.outcome = is_dead ? LeaseOutcome::dead : LeaseOutcome::retrying;
+        if (!is_dead) answer.due_ms = entry.due_ms;
+    } else if (std::holds_alternative<ReleaseCommand>(command) && last.outcome == AttemptOutcome::released) {
+        answer.outcome = LeaseOutcome::released;
+        answer.due_ms = entry.due_ms;
+    } else if (std::holds_alternative<HoldLeaseCommand>(command) && last.outcome == AttemptOutcome::held) {
+        answer.outcome = LeaseOutcome::held;
+    }
+    answer.repeated = answer.outcome != LeaseOutcome::expired;
+    return answer;
+}
+
 std::optional<Verdict> MessageFinder::find_leased(PendingCommand& pending, const LeaseToken& lease, Known& known) {
     if (!signer_.is_genuine(lease)) {
         return replied(
@@ -128,10 +151,16 @@ std::optional<Verdict> MessageFinder::find_leased(PendingCommand& pending, const
         case Known::What::gone:
             return replied(pending, answer);
         case Known::What::ended: {
-            const bool ended_by_it = known.ended.state.state == State::done &&
-                                     known.ended.lease_attempt == lease.attempt &&
-                                     known.ended.lease_incarnation == lease.incarnation;
-            if (ended_by_it && std::holds_alternative<AckCommand>(pending.command)) answer.outcome = LeaseOutcome::done;
+            const bool ended_by_it =
+                known.ended.lease_attempt == lease.attempt && known.ended.lease_incarnation == lease.incarnation;
+            const State state = known.ended.state.state;
+            const bool is_ack = std::holds_alternative<AckCommand>(pending.command);
+            const bool is_extend = std::holds_alternative<ExtendCommand>(pending.command);
+            if (ended_by_it && is_ack && state == State::done) answer.outcome = LeaseOutcome::done;
+            if (ended_by_it && !is_ack && !is_extend && state == State::cancelled) {
+                answer.outcome = LeaseOutcome::cancelled;
+            }
+            answer.repeated = answer.outcome != LeaseOutcome::expired;
             return replied(pending, answer);
         }
         case Known::What::entry:
@@ -141,7 +170,10 @@ std::optional<Verdict> MessageFinder::find_leased(PendingCommand& pending, const
     const bool is_its_own = held != lifecycle_.leases().end() && held->second.attempt == lease.attempt &&
                             held->second.incarnation == lease.incarnation;
     if (is_its_own && held->second.until_ms > now_) return std::nullopt;
-    answer.by_restart = !is_its_own && lifecycle_.was_lost_by_restart(known.entry, lease);
+    if (!is_its_own) {
+        answer = repeated_end(recent_.entry(known.entry), lease, pending.command);
+        answer.by_restart = !answer.repeated && lifecycle_.was_lost_by_restart(known.entry, lease);
+    }
     reply(pending.token, answer);
     withdraw(known);
     return Verdict::settled;

@@ -60,6 +60,7 @@ class MessageFinder : Uses<EngineOptions, RecentTier, ServerTime, Lookups, Batch
     Known find_holder(const KeyFacts& holder, const PendingCommand& pending);
 
   private:
+    LeaseEndAnswer repeated_end(const Entry& entry, const LeaseToken& lease, const Command& command) const;
     Known usable(Known known, const PendingCommand& pending);
 
     Lifecycle& lifecycle_;

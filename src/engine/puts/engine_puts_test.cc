@@ -36,7 +36,9 @@ TEST(EnginePuts, a_delay_counts_from_the_next_whole_millisecond) {
 }
 
 TEST(EnginePuts, a_put_with_a_history_restores_what_another_server_had) {
-    TrialEngine shard;
+    EngineOptions small;
+    small.segment_bytes = 32'768;
+    TrialEngine shard(small);
     PutCommand put = keyed("a", 1, 5'000);
     put.retry.attempts = 3;
     WorkHistory history{.attempts = 4, .attempts_counted = 2, .maybe_delivered = true, .is_retrying = true};

@@ -33,11 +33,11 @@ constexpr Field kShownRows[] = {
     always(as("id", kIdSchema)),
     as("namespace", kNameSchema, "unless it is `default`"),
     always(as("queue", kNameSchema)),
-    always(as(
-        "state", R"({"$ref": "#/components/schemas/State"})",
-        "`prepared` (in an open [transaction](#transactions)), `scheduled`, `ready` (due and not leased; may wait for "
-        "others with its order key), `leased`, `retrying` (failed, due again later), `held`; at the end `done`, "
-        "`cancelled`, `expired` or `dead`")),
+    always(as("state", R"({"$ref": "#/components/schemas/State"})",
+              "`prepared` (in an open [transaction](#transactions)), `scheduled` (due later; also after a release with "
+              "`delay`), `ready` (due and not leased; may wait for others with its order key), `leased`, `retrying` "
+              "(failed, due "
+              "again later), `held`; at the end `done`, `cancelled`, `expired` or `dead`")),
     always(at_time("due")),
     at_time("answer_by", "while it is prepared: the deadline for commit or rollback"),
     as("checks", kCountSchema, "while it is prepared: how many of its checks have counted"),

@@ -23,6 +23,7 @@ void attempt_fields(Visitor& visit, Attempt& attempt, bool& repeats_reason) {
     visit.text(5, attempt.reason);
     visit.text(6, attempt.worker);
     visit.boolean(7, repeats_reason);
+    visit.number(8, attempt.incarnation);
 }
 
 constexpr std::size_t kAttemptsBytesMax = kPastAttemptsMax * (kPastAttemptBytesMax + kWorkerNameBytesMax);
@@ -70,6 +71,7 @@ std::string encode_past_attempts(const std::vector<PastAttempt>& attempts) {
         bool repeats_reason = !attempt.reason.empty() && attempt.reason == before;
         before = attempt.reason;
         if (repeats_reason) attempt.reason.clear();
+        if (i + 1 < attempts.size()) attempt.incarnation = 0;
         std::string text;
         FieldWriter to(text);
         attempt_fields(to, std::as_const(attempt), repeats_reason);
@@ -95,7 +97,8 @@ std::vector<PastAttempt> timeline_of(const MessageRow& row, std::uint32_t leased
                             std::max(lease.until_ms, lease.began_ms),
                             AttemptOutcome::lease_lost,
                             {},
-                            lease.worker});
+                            lease.worker,
+                            0});
     }
     if (attempts.size() > kPastAttemptsMax) attempts.erase(attempts.begin(), attempts.end() - kPastAttemptsMax);
     return attempts;
