@@ -66,7 +66,7 @@ export class Queues extends Named<OptionsOf<api.QueueSettings>, api.Queue> {
   }
 }
 
-type ScheduleSettings = OptionsOf<api.ScheduleSettings> & { data?: unknown }
+export type ScheduleSettings = OptionsOf<api.ScheduleSettings> & { data?: unknown }
 
 export class Schedules extends Named<ScheduleSettings, api.Schedule> {
   pause(name: string, options?: CallOptions): Promise<api.Schedule> { return this.act(name, 'pause', undefined, options) as Promise<api.Schedule> }

@@ -9,13 +9,14 @@ const WORKERS_MAX = 1024 // of one process
 
 if (isMainThread) {
   const { compiled } = await import('../../../typescript/build.mjs')
-  const released = new Int32Array(new SharedArrayBuffer(4 * WORKERS_MAX)) // for each worker, by the number in its name
-  const numbers = new Map()
+  const released = new Int32Array(new SharedArrayBuffer(4 * WORKERS_MAX)) // for each worker, by its number
+  const numbers = new Map() // by name, of the newest worker with this name
+  let count = 0
   const thread = new Thread(new URL(import.meta.url), { workerData: { library: pathToFileURL(`${compiled()}/`).href, released } })
   thread.on('message', (line) => process.stdout.write(line))
   createInterface({ input: process.stdin }).on('line', (line) => {
     const { do: call, with: members } = JSON.parse(line)
-    if (call === 'work') numbers.set(members.worker, numbers.size)
+    if (call === 'work') numbers.set(members.worker, count++)
     if (call === 'finish_work') Atomics.store(released, numbers.get(members.worker), 1)
     thread.postMessage({ line, number: numbers.get(members.worker) })
   }).on('close', () => process.exit(0))
@@ -29,6 +30,7 @@ if (isMainThread) {
   const FAMILIES = { InvalidRequest: 'invalid', Unauthorized: 'unauthorized', NotFound: 'not_found', Conflict: 'conflict', Throttled: 'throttled', Unavailable: 'unavailable' }
   const clients = new Map()
   const workers = new Map()
+  let inProgress = 0 // calls of the runner
 
   /** Members as a user of the client writes them: names in camelCase, instants as dates, the content as `data`. */
   const native = (members) => {
@@ -78,10 +80,82 @@ if (isMainThread) {
   }
   calls.redrive = (client, { queue, ...settings }) => client.queues.redrive(queue, settings)
 
+  /** A worker whose handler does, at the nth delivery of a message, the nth of `outcomes`, and then the last. */
+  class Work {
+    messages = []
+    running = 0
+
+    constructor(client, { worker: name, queue, outcomes, concurrency, lease }, number) {
+      this.outcomes = outcomes
+      this.number = number
+      this.worker = new duewheel.Worker(client.queue(queue), (data, context) => this.handle(data, context), { name, concurrency, lease, log: () => {} })
+    }
+
+    async handle(data, context) {
+      const nth = this.messages.filter((each) => each.id === context.id).length
+      const entry = { id: context.id, data, attempt: context.attempt, checkpoint: context.checkpoint, cancelled: false }
+      this.messages.push(entry)
+      this.running++
+      try {
+        const [[verb, value]] = Object.entries(this.outcomes[Math.min(nth, this.outcomes.length - 1)])
+        return await this.follow(verb, value, context, entry)
+      } finally {
+        this.running--
+      }
+    }
+
+    async follow(verb, value, context, entry) {
+      const isReleased = () => Atomics.load(released, this.number) === 1
+      switch (verb) {
+        case 'return': return value
+        case 'return_what_is_no_json': return new Map([[1, 2]])
+        case 'raise': throw new Error(value)
+        case 'retry': throw new duewheel.Retry('again', { after: value })
+        case 'snooze': throw new duewheel.Snooze(value)
+        case 'dead': throw new duewheel.Dead(value)
+        case 'compute':
+          while (inProgress) await new Promise((resolve) => setTimeout(resolve, 10)) // such as the put of this message
+          while (!isReleased());
+          return undefined
+        case 'progress':
+          context.progress(0.5, { checkpoint: value })
+      }
+      while (!isReleased()) { // "wait", until it is let go or cancelled
+        if (context.cancelled && !entry.cancelled) {
+          entry.cancelled = true
+          if (verb !== 'ignore_cancel') throw context.signal.reason
+        }
+        await new Promise((resolve) => setTimeout(resolve, 10))
+      }
+      return value
+    }
+  }
+  calls.work = async (client, members, number) => {
+    const work = new Work(client, members, number)
+    workers.set(members.worker, work)
+    await work.worker.start()
+    return {}
+  }
+  calls.handled = (client, { worker }) => ({ messages: workers.get(worker).messages, running: workers.get(worker).running })
+  calls.finish_work = () => ({})
+  calls.stop_work = async (client, { worker, timeout }) => {
+    await workers.get(worker).worker.stop({ timeout })
+    return {}
+  }
+  /** Those of the scenario before, whose handlers may wait for ever. */
+  const endWorkers = () => {
+    for (const { number, worker } of workers.values()) {
+      Atomics.store(released, number, 1)
+      void worker.stop({ timeout: '0s' })
+    }
+    workers.clear()
+  }
+
   const carryOut = async (request, number) => {
     const { do: call, client: name, with: members } = request
-    if (call === 'hello') return { name: 'typescript', capabilities: [] }
+    if (call === 'hello') return { name: 'typescript', capabilities: ['workers'] }
     if (call === 'connect') {
+      if (name === 'client') endWorkers()
       const { url, token, timeout, ca, namespace } = members
       clients.set(name, new Duewheel({ url, token, timeout, namespace, ca: ca && readFileSync(ca) }))
       return {}
@@ -92,12 +166,14 @@ if (isMainThread) {
   parentPort.on('message', async ({ line, number }) => {
     const request = decode(line)
     const answer = { id: request.id }
+    inProgress++
     try {
       answer.ok = await carryOut(request, number)
     } catch (error) {
       if (error instanceof duewheel.DuewheelError) answer.error = shown(error)
       else answer.failed = error.stack ?? String(error)
     }
+    inProgress--
     parentPort.postMessage(encode(answer) + '\n')
   })
 }

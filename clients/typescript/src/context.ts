@@ -1,0 +1,88 @@
+/** What a handler knows about its message, and says about its work. */
+
+import { InvalidRequest } from './errors.js'
+import type { Beating, Heart } from './heart.js'
+import { encode } from './json.js'
+import type { Lease } from './messages.js'
+import { Cancelled, type CancelReason } from './outcomes.js'
+
+export class Context<T = unknown> {
+  readonly id: string
+  readonly attempt: number
+  readonly due: Date
+  readonly headers: Readonly<Record<string, string>>
+  /** What an earlier attempt said last. */
+  readonly checkpoint: unknown
+  /** Aborted when the lease is lost, a cancel was requested, or the worker stops now. Its reason is a Cancelled that says which. */
+  readonly signal: AbortSignal
+
+  constructor(readonly lease: Lease<T>, private readonly job: Job<T>, signal: AbortSignal) {
+    this.id = lease.id
+    this.attempt = lease.attempt
+    this.due = lease.due
+    this.headers = lease.headers
+    this.checkpoint = lease.checkpoint
+    this.signal = signal
+  }
+
+  get cancelled(): boolean {
+    return this.signal.aborted
+  }
+
+  /** Says how far the work is, 0 to 1 or any JSON of up to 1 KiB, within a second. A checkpoint, of up to 16 KiB, is what the next
+   * attempt gets if this one does not end. */
+  progress(value: unknown, options: { checkpoint?: unknown } = {}): void {
+    this.job.say({ progress: value, ...(options.checkpoint === undefined ? {} : options) })
+  }
+}
+
+/** A message at work: its context, its cancel, and whether its lease is still this worker's to end. */
+export class Job<T = unknown> implements Beating {
+  readonly context: Context<T>
+  readonly token: string
+  private readonly controller = new AbortController()
+  private owned = true
+
+  constructor(readonly lease: Lease<T>, private readonly heart: Heart, private readonly log: (text: string) => void) {
+    this.token = lease.token
+    this.context = new Context(lease, this, this.controller.signal)
+  }
+
+  get id(): string {
+    return this.lease.id
+  }
+
+  /** From now on nothing else ends the lease. False if it was disowned before. */
+  disown(): boolean {
+    const { owned } = this
+    this.owned = false
+    return owned
+  }
+
+  cancel(why: CancelReason): void {
+    this.controller.abort(new Cancelled(why))
+  }
+
+  /** Why the handler was cancelled. */
+  get cancelledBy(): CancelReason | undefined {
+    const { reason } = this.controller.signal as { reason: unknown }
+    return reason instanceof Cancelled ? reason.why : undefined
+  }
+
+  lost(detail: string): void {
+    if (this.disown()) this.log(`the lease of message ${this.id} was lost, and its handler is cancelled: ${detail}`)
+    this.cancel('lease_lost')
+  }
+
+  cancelRequested(): void {
+    this.cancel('cancel_requested')
+  }
+
+  say(said: { progress: unknown; checkpoint?: unknown }): void {
+    for (const [name, value] of Object.entries(said)) {
+      if (value === undefined) throw new InvalidRequest('not_json', `\`${name}\` is undefined: null removes it`, name)
+      encode(value, name) // what is no JSON fails here, and not in the thread
+    }
+    if (this.owned) this.heart.say(this, said)
+  }
+}
