@@ -339,7 +339,8 @@ class Oracle {
     void lease_end_replied(ReplyToken token, const Request& request, const LeaseEndAnswer& answer);
     void lease_ended(ReplyToken token, const Request& request, const LeaseEndAnswer& answer, MessageModel& message,
                      SeenDelivery& delivery);
-    void end_repeated(MessageModel& message, SeenDelivery& delivery);
+    void end_repeated(const Request& request, const LeaseEndAnswer& answer, MessageModel& message,
+                      SeenDelivery& delivery);
     void lease_refused(ReplyToken token, const Request& request, MessageModel& message, SeenDelivery& delivery);
     void message_replied(const Request& request, const MessageAnswer& answer);
     void check_content(const MessageModel& message, const MessageAnswer& answer);
@@ -633,6 +634,7 @@ class Oracle {
     void check_result(const MessageModel& about, const MessageRow& row, const Worlds& worlds);
     void checkpoint_answered(ReplyToken token, const Request& request, const Reply& reply);
     void check_checkpoint(const MessageModel& about, const Delivered& delivery);
+    static AttemptOutcome end_by(const Command& command);
     void attempt_ended(SeenDelivery& delivery, const Command& command);
     void check_timeline(const Request& request, const MessageModel& about, const MessageAnswer& answer);
     static bool waits_for_an_end(const Command& command);

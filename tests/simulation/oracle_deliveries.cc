@@ -149,17 +149,13 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     }
 
     check_checkpoint(*about, delivery);
-    SeenDelivery fresh{run_,
-                       delivery.attempt,
-                       delivery.lease,
-                       delivery.delivered_ms,
-                       {delivery.lease_until_ms, delivery.lease_until_ms},
-                       0,
-                       0,
-                       false,
-                       false,
-                       false,
-                       command.ends_with_server};
+    SeenDelivery fresh;
+    fresh.run = run_;
+    fresh.attempt = delivery.attempt;
+    fresh.token = delivery.lease;
+    fresh.delivered_ms = delivery.delivered_ms;
+    fresh.until = {delivery.lease_until_ms, delivery.lease_until_ms};
+    fresh.ends_with_server = command.ends_with_server;
     fresh.worker = command.worker;
     if (served_by_ms_ == 0) served_by_ms_ = delivery.delivered_ms;
     check_lease_gaps(*about, fresh);

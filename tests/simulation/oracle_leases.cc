@@ -70,16 +70,24 @@ void Oracle::lease_end_replied(ReplyToken token, const Request& request, const L
     note(*about, lease_outcome_name(answer.outcome), answer.due_ms + answer.lease_until_ms, lease.attempt);
     if (answer.outcome == LeaseOutcome::expired) return lease_refused(token, request, *about, delivery);
     if (answer.repeated && !std::holds_alternative<AckCommand>(request.command)) {
-        return end_repeated(*about, delivery);
+        return end_repeated(request, answer, *about, delivery);
     }
     lease_ended(token, request, answer, *about, delivery);
 }
 
 // What the first command changed is known from its answer, or stays in doubt as that of a command without one.
-void Oracle::end_repeated(MessageModel& about, SeenDelivery& delivery) {
+void Oracle::end_repeated(const Request& request, const LeaseEndAnswer& answer, MessageModel& about,
+                          SeenDelivery& delivery) {
     if (delivery.endings_sent < 2) {
         return violate("C8", "the first command that ends a lease is answered as if it were repeated", &about);
     }
+    const bool is_as_told = !delivery.told_end || *delivery.told_end == end_by(request.command);
+    if (!is_as_told && answer.outcome != LeaseOutcome::cancelled) {
+        return violate("C8",
+                       "a lease that ended otherwise is answered " + std::string(lease_outcome_name(answer.outcome)),
+                       &about);
+    }
+    rare_.met(Rare::end_of_a_lease_repeated);
     delivery.ended = true;
 }
 

@@ -68,12 +68,16 @@ void Oracle::check_checkpoint(const MessageModel& about, const Delivered& delive
 
 // ---- timelines
 
+// What an attempt ends as by a command that ends its lease.
+AttemptOutcome Oracle::end_by(const Command& command) {
+    if (std::holds_alternative<AckCommand>(command)) return AttemptOutcome::done;
+    if (std::holds_alternative<FailCommand>(command)) return AttemptOutcome::failed;
+    return std::holds_alternative<ReleaseCommand>(command) ? AttemptOutcome::released : AttemptOutcome::held;
+}
+
 // An end of a lease was answered, and so its attempt belongs to the timeline.
 void Oracle::attempt_ended(SeenDelivery& delivery, const Command& command) {
-    delivery.told_end = std::holds_alternative<AckCommand>(command)       ? AttemptOutcome::done
-                        : std::holds_alternative<FailCommand>(command)    ? AttemptOutcome::failed
-                        : std::holds_alternative<ReleaseCommand>(command) ? AttemptOutcome::released
-                                                                          : AttemptOutcome::held;
+    delivery.told_end = end_by(command);
     delivery.told_end_step = step_;
 }
 

@@ -78,6 +78,7 @@ namespace duewheel {
     X(answered_gone)                      \
     X(ack_repeated)                       \
     X(ack_repeated_after_restart)         \
+    X(end_of_a_lease_repeated)            \
     X(ack_of_an_earlier_run_refused)      \
     X(lease_kept_over_a_restart)          \
     X(ack_after_the_end_refused)          \
