@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""The tests of this client that are no conformance scenarios: checks.py units | types | models | package
+"""The tests of this client that are no conformance scenarios: checks.py units | types | models | package | celery
 
     units    the unit tests in tests/, with no server
     types    mypy --strict
     models   src/duewheel/models.py is what generate.py makes of the server's description
     package  the wheel is built and installed into an empty folder, and runs all examples of README.md on a real server
+    celery   Celery itself with the transport and the result backend, on a real server
 
 They run with the Python of DUEWHEEL_CLIENT_PYTHON, which has the packages of tests/integration/requirements.txt. Exit code 77: it lacks some.
 """
@@ -19,7 +20,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = os.environ.get("DUEWHEEL_CLIENT_PYTHON", sys.executable)
-NEEDED = {"units": ["httpx"], "types": ["mypy", "httpx", "celery"], "models": [], "package": ["httpx", "setuptools", "pytest", "celery"]}
+NEEDED = {"units": ["httpx"], "types": ["mypy", "httpx", "celery"], "models": [], "package": ["httpx", "setuptools", "pytest", "celery"], "celery": ["httpx", "celery"]}
 SKIPPED = 77
 # What the examples of README.md print, among other things.
 PRINTED = ("cancelled", "already_cancelled", "done {'sent_to': 'ben'}", "['ready', 'ready']", "cleo got it")
@@ -39,6 +40,10 @@ def units():
 def types():
     with tempfile.TemporaryDirectory() as cache:
         return run("-m", "mypy", "--cache-dir", cache, path="", cwd=HERE)
+
+
+def celery():
+    return run(HERE / "tests" / "celery" / "celery_check.py", path=HERE / "src")
 
 
 def models():
@@ -61,7 +66,11 @@ def examples(place):
     tests = [block for block in blocks if "def test_" in block]
     files = [block for block in blocks if block not in tests and re.match(r"# \w+\.py\n", block)]
     for block in files:
-        (place / re.match(r"# (\w+\.py)", block)[1]).write_text(block)
+        module = re.match(r"# (\w+)\.py", block)[1]
+        (place / f"{module}.py").write_text(block)
+        code, said = run("-c", f"import {module}", path=place / "site", cwd=place)
+        if code:
+            return code, said
     (place / "example_test.py").write_text("\n".join(tests))
     (place / "program.py").write_text(
         "import duewheel.testing\nwith duewheel.testing.Server() as server:\n" +
@@ -86,7 +95,7 @@ def main():
         if subprocess.run([PYTHON, "-c", f"import {module}"], stderr=subprocess.DEVNULL, check=False).returncode:
             print(f"skipped: {PYTHON} has no {module}")
             return SKIPPED
-    code, said = {"units": units, "types": types, "models": models, "package": package}[name]()
+    code, said = {"units": units, "types": types, "models": models, "package": package, "celery": celery}[name]()
     if code:
         print(said)
     return code

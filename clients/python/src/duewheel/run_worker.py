@@ -16,6 +16,7 @@ def main() -> None:
     chosen = parser.parse_args().worker
     module, _, name = chosen.partition(":")
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(message)s")
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs each request as information
     sys.path.insert(0, os.getcwd())
     worker = getattr(importlib.import_module(module), name or "worker", None)
     if not isinstance(worker, Worker):
