@@ -40,8 +40,8 @@ struct PastAttempt {
     AttemptOutcome outcome = AttemptOutcome::done;
     std::string reason;  // of a failure; a longer one is shortened to kAttemptReasonBytesMax
     std::string worker;  // empty: it gave no name
-    // Of the token of its lease, so that the response to its end can be repeated. Only the last attempt has it, and
-    // only if a command ended it.
+    // The run of its token, so that the response to its end can be repeated. Only the last attempt has it, and only if
+    // a command ended it.
     std::uint64_t incarnation = 0;
 
     bool operator==(const PastAttempt&) const = default;
