@@ -9,9 +9,11 @@ import pathlib
 import re
 import subprocess
 import tempfile
+import threading
 import unittest
 
 from daemon import BIN, Daemon
+from raw_sockets import wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 CREDENTIALS = re.compile(r"dw_[a-z0-9-]+_[A-Za-z0-9_-]{43}")
@@ -177,6 +179,32 @@ class Access(unittest.TestCase):
         self.assertIn("last_used", self.admin.request("GET", "/v1/tokens/a")[1])
         self.assertEqual(self.admin.request("DELETE", "/v1/tokens/a"), (200, {"id": "a", "removed": True}))
         self.refused(newest.put("q"), 401, "bad_token")
+
+    def test_a_request_that_waits_for_the_end_of_a_message_sees_nothing_without_its_token(self):
+        answers = {}
+
+        def wait(name, caller, number):
+            answers[name] = caller.request("GET", f"/v1/messages/{number}?wait=50s")
+
+        number = self.admin.put("mail")[1]["id"]
+        readers = {"removed": self.make("removed", "read"), "narrowed": self.make("narrowed", "read"),
+                   "brief": self.make("brief", "read", expires_in="5s"), "kept": self.make("kept", "read")}
+        waiting = [threading.Thread(target=wait, args=(name, caller, number)) for name, caller in readers.items()]
+        for thread in waiting:
+            thread.start()
+        wait_until(lambda: "duewheel_message_waits 4\n" in self.admin.request("GET", "/metrics")[1], "all of them wait")
+        self.assertEqual(self.admin.request("DELETE", "/v1/tokens/removed")[0], 200)
+        self.assertEqual(self.admin.request("PATCH", "/v1/tokens/narrowed", {"queues": "orders-"})[0], 200)
+        wait_until(lambda: set(answers) == {"removed", "narrowed", "brief"}, "they are refused before the message ends")
+        lease = self.admin.request("POST", "/v1/queues/mail:lease", {"wait": "20s"})[1]["messages"][0]["lease"]
+        self.assertEqual(self.admin.request("POST", f"/v1/leases/{lease}:ack", {"result": "secret"})[0], 200)
+        for thread in waiting:
+            thread.join(30)
+        self.refused(answers["removed"], 401, "bad_token")
+        self.refused(answers["narrowed"], 401, "bad_token")
+        self.refused(answers["brief"], 401, "token_expired")
+        self.assertNotIn("secret", json.dumps([answers[name] for name in ("removed", "narrowed", "brief")]))
+        self.assertEqual((answers["kept"][0], answers["kept"][1]["result"]), (200, "secret"))
 
     def test_expiry_rates_and_the_last_administrator(self):
         brief = self.make("brief", "put", expires_in="1s")

@@ -15,6 +15,7 @@ import time
 import unittest
 
 from daemon import BIN, Daemon
+from raw_sockets import metric, wait_until
 
 EXIT_BROKEN_WORLD = 74
 EXIT_DATA = 65
@@ -43,6 +44,42 @@ class Start(unittest.TestCase):
             messages = daemon.client().lease("q", wait="10s")
             self.assertEqual([message["body"] for message in messages], ["hello"])
             self.assertGreaterEqual(messages[0]["delivered_ms"], answer["due_ms"])
+
+    # A wait of an hour ended with the server's restart, and a script took that for a failure of the message.
+    def test_the_verb_wait_goes_on_after_a_stop_and_a_kill_within_its_time(self):
+        def verb(daemon, *arguments):
+            return subprocess.Popen([BIN / "duewheel", "--server", f"http://127.0.0.1:{daemon.port}", "wait", *arguments],
+                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+        def is_waited_for(daemon):
+            client = daemon.client()
+            wait_until(lambda: metric(client, "duewheel_message_waits") == 1, "the verb waits")
+
+        with Daemon() as daemon:
+            daemon.start()
+            daemon.listen = f"127.0.0.1:{daemon.port}"
+            number = daemon.client().put("q", "job")[1]["id"]
+            waiting = verb(daemon, number, "--timeout", "2m")
+            is_waited_for(daemon)
+            self.assertEqual(daemon.terminate(), 0)
+            daemon.start()
+            is_waited_for(daemon)
+            daemon.kill()
+            daemon.start()
+            lease = daemon.client().lease("q", wait="10s")[0]["lease"]
+            daemon.client().request("POST", f"/v1/leases/{lease}:ack", {"result": {"sum": 21}})
+            output, error = waiting.communicate(timeout=60)
+            self.assertEqual((waiting.returncode, output), (0, '{"sum": 21}\n'), error)
+            # The time is over while the server is away; and one that never was there is not waited for.
+            number = daemon.client().put("q", "job")[1]["id"]
+            waiting = verb(daemon, number, "--timeout", "3s")
+            is_waited_for(daemon)
+            daemon.kill()
+            self.assertEqual(waiting.wait(30), 3)
+            waiting.communicate()
+            never = verb(daemon, number, "--timeout", "1h")
+            self.assertEqual(never.wait(30), 3)
+            never.communicate()
 
     def test_a_second_process_on_one_data_directory_is_refused(self):
         with Daemon() as daemon:

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include <poll.h>
+
 #include "arguments.h"
 #include "base/error_codes.h"
 #include "calendar/duration.h"
@@ -19,6 +21,7 @@
 #include "local_time.h"
 #include "plain_text.h"
 #include "resource_verbs.h"
+#include "shared/system_clock.h"
 #include "verbs.h"
 
 namespace duewheel {
@@ -278,33 +281,57 @@ int show_end(const Session& session, const ServerAnswer& answer, int exit_code) 
         exit_code);
 }
 
-// Each request waits as long as the server allows, until the message has ended or the time is over.
+std::int64_t now_ms() {
+    return monotonic_now_ns() / 1'000'000;
+}
+
+// Each request waits as long as the server allows, until the message has ended or the time is over. A server that has
+// answered before may be away for a while, because it is restarted; the first request does not wait, so that this is
+// known.
 int wait(Session& session, const WaitArguments& arguments) {
     constexpr std::int64_t kWaitMs = 30'000;
     constexpr std::chrono::seconds kAnswerPatience{60};
+    constexpr std::int64_t kPauseFirstMs = 100;
+    constexpr std::int64_t kPauseMostMs = 5'000;
     const Result<std::string> path = arguments.message.path(session);
     if (!path) return session.complain(path.error(), kExitUsage);
-    std::optional<std::int64_t> left_ms;
+    std::optional<std::int64_t> end_ms;
     if (!arguments.timeout.empty()) {
         const Result<std::int64_t> timeout = parse_duration(arguments.timeout);
         if (!timeout) {
             return session.complain({timeout.error().code, timeout.error().message, "--timeout"}, kExitUsage);
         }
-        left_ms = *timeout;
+        end_ms = now_ms() + *timeout;
     }
-    for (;;) {
-        const std::int64_t wait_ms = std::min(left_ms.value_or(kWaitMs), kWaitMs);
+    const auto up_to_the_end = [&](std::int64_t time_ms) {
+        return end_ms ? std::clamp<std::int64_t>(*end_ms - now_ms(), 0, time_ms) : time_ms;
+    };
+    bool has_answered = false;
+    std::int64_t pause_ms = kPauseFirstMs;
+    for (std::int64_t wait_ms = 0;; wait_ms = up_to_the_end(kWaitMs)) {
+        const bool is_last = up_to_the_end(1) == 0;
+        const std::int64_t asked_ms = now_ms();
         std::string call = *path;
-        add_parameter(call, "wait", std::to_string(wait_ms) + "ms");
+        if (wait_ms > 0) add_parameter(call, "wait", std::to_string(wait_ms) + "ms");
         const ServerAnswer answer = session.ask("GET", call, {}, kAnswerPatience);
-        if (!answer) return answer.exit_code;
-        const std::string_view state = answer.word("state");
-        if (state == "done") return show_end(session, answer, kExitDone);
-        for (const auto& [end, exit_code] : kEndsOfWait) {
-            if (state == end) return show_end(session, answer, exit_code);
+        if (!answer) {
+            const bool is_away = answer.exit_code == kExitUnreachable && has_answered;
+            const bool is_busy = answer.status == 429 || answer.status == 503;
+            if (is_last || (!is_away && !is_busy)) return answer.exit_code;
+        } else {
+            const std::string_view state = answer.word("state");
+            if (state == "done") return show_end(session, answer, kExitDone);
+            for (const auto& [end, exit_code] : kEndsOfWait) {
+                if (state == end) return show_end(session, answer, exit_code);
+            }
+            if (is_last) return show_end(session, answer, kExitTimedOut);
+            has_answered = true;
+            const bool has_waited = wait_ms == 0 || now_ms() - asked_ms >= wait_ms / 2;
+            if (has_waited) pause_ms = kPauseFirstMs;
+            if (has_waited) continue;  // otherwise the server is about to stop
         }
-        if (left_ms) *left_ms -= wait_ms;
-        if (left_ms && *left_ms <= 0) return show_end(session, answer, kExitTimedOut);
+        ::poll(nullptr, 0, static_cast<int>(up_to_the_end(pause_ms)));
+        pause_ms = std::min(2 * pause_ms, kPauseMostMs);
     }
 }
 
