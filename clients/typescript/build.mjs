@@ -9,11 +9,11 @@ import { fileURLToPath } from 'node:url'
 
 const here = fileURLToPath(new URL('.', import.meta.url))
 const builds = join(here, '../../build/typescript')
-const compilers = [join(here, 'node_modules'), join(here, '../../build/web/node_modules')].map((folder) => join(folder, 'typescript/bin/tsc'))
+/** The program of the compiler; undefined if there is none. */
+export const compiler = [join(here, 'node_modules'), join(here, '../../build/web/node_modules')].map((folder) => join(folder, 'typescript/bin/tsc')).find(existsSync)
 
 /** Compiles into `out`, which is emptied before. */
 function compile(out, ...flags) {
-  const compiler = compilers.find(existsSync)
   if (!compiler) {
     console.error('there is no TypeScript compiler: run ./dev packages')
     process.exit(77)

@@ -8,7 +8,7 @@ import { Queues, Schedules, Watchdogs } from './named.js'
 import type * as api from './openapi.js'
 import { Queue } from './queue.js'
 import type { StandardSchema } from './schema.js'
-import { Transport, type Address, type Request } from './transport.js'
+import { Transport, type Address, type Request, type Times } from './transport.js'
 import { members, milliseconds, query, segment, text, type Duration, type Instant, type Members, type OptionsOf } from './wire.js'
 
 /** What every call takes: it ends with the reason of the signal when this is aborted. What the server has carried out by then, stays. */
@@ -83,9 +83,10 @@ export class Duewheel {
   }
 
   /** Any call of the API, by method and path below /v1: a way to what has no method here. */
-  call(method: string, path: string, value?: Members, parameters: Members = {}, options: CallOptions & { waitMs?: number; timeMs?: number } = {}): Promise<unknown> {
+  call(method: string, path: string, value?: Members, parameters: Members = {}, options: CallOptions & Times = {}): Promise<unknown> {
     const body = value && text(value)
-    return this.send({ method, path: path + query(parameters), body: body === undefined ? undefined : () => body, ...options })
+    const { signal, waitMs, timeMs } = options
+    return this.send({ method, path: path + query(parameters), body: body === undefined ? undefined : () => body, signal, waitMs, timeMs })
   }
 
   private send(request: Request): Promise<unknown> {
@@ -105,7 +106,7 @@ export class Duewheel {
   async putMany(queue: string, puts: Iterable<PutOptions & { data: unknown }>, options: CallOptions = {}): Promise<(Receipt | DuewheelError)[]> {
     const body = Array.from(puts, (put) => text(putOf(put)) + '\n').join('')
     const path = `/queues/${segment(queue)}/messages:batch`
-    const answer = await this.send({ method: 'POST', path, body: () => body, kind: 'application/x-ndjson', ...options })
+    const answer = await this.send({ method: 'POST', path, body: () => body, kind: 'application/x-ndjson', signal: options.signal })
     return (answer as api.PutResult[]).map((line) => (isProblem(line) ? errorOf(line) : new Receipt(line)))
   }
 
@@ -246,7 +247,7 @@ export class Duewheel {
     return this.many(leases, 'release', members(options), options)
   }
 
-  private async many<R extends object>(leases: Token[], verb: string, value: Members, options: CallOptions & { timeMs?: number }): Promise<(R | DuewheelError)[]> {
+  private async many<R extends object>(leases: Token[], verb: string, value: Members, options: CallOptions & Times): Promise<(R | DuewheelError)[]> {
     const answer = await this.call('POST', `/leases:${verb}`, { leases: leases.map(tokenOf), ...value }, {}, options)
     return (answer as { results: (R | api.Problem)[] }).results.map((item) => (isProblem(item) ? errorOf(item) : item))
   }
@@ -255,7 +256,7 @@ export class Duewheel {
   async advance(by: Duration | { to: Instant }, options: CallOptions = {}): Promise<api.Clock> {
     const value = typeof by === 'string' ? { by } : members({ due: by.to })
     const body = text(typeof by === 'string' ? value : { to: value['due'] })
-    return await this.transport.send({ method: 'POST', path: '/v1/clock:advance', body: () => body, ...options }) as api.Clock
+    return await this.transport.send({ method: 'POST', path: '/v1/clock:advance', body: () => body, signal: options.signal }) as api.Clock
   }
 }
 

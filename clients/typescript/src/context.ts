@@ -10,6 +10,8 @@ export class Context<T = unknown> {
   readonly id: string
   readonly attempt: number
   readonly due: Date
+  /** How late the server delivered the message, in milliseconds. */
+  readonly latenessMs: number
   readonly headers: Readonly<Record<string, string>>
   /** What an earlier attempt said last. */
   readonly checkpoint: unknown
@@ -20,6 +22,7 @@ export class Context<T = unknown> {
     this.id = lease.id
     this.attempt = lease.attempt
     this.due = lease.due
+    this.latenessMs = lease.latenessMs
     this.headers = lease.headers
     this.checkpoint = lease.checkpoint
     this.signal = signal

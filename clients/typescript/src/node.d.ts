@@ -94,9 +94,12 @@ declare module 'node:path' {
 }
 
 declare module 'node:process' {
-  export const env: Record<string, string | undefined>
-  export function on(event: string, listener: () => void): void
-  export function off(event: string, listener: () => void): void
+  const process: {
+    env: Record<string, string | undefined>
+    on(event: string, listener: () => void): void
+    off(event: string, listener: () => void): void
+  }
+  export default process
 }
 
 declare module 'node:crypto' {

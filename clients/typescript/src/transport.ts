@@ -19,16 +19,20 @@ export interface Address {
   timeMs: number
 }
 
-export interface Request {
+/** How long a call may take, if it is not the time of the client. */
+export interface Times {
+  /** How long the server may wait by itself, in addition to the time of the call. */
+  waitMs?: number | undefined
+  /** The time of the call. */
+  timeMs?: number | undefined
+}
+
+export interface Request extends Times {
   method: string
   path: string
   /** The text for an attempt that begins `passedMs` after the call. */
   body?: ((passedMs: number) => string) | undefined
   kind?: 'application/json' | 'application/x-ndjson'
-  /** How long the server may wait by itself, in addition to the time of the call. */
-  waitMs?: number
-  /** The time of the call, if it is another one than that of the client. */
-  timeMs?: number
   signal?: AbortSignal | undefined
 }
 

@@ -8,7 +8,7 @@
  * anything else that it throws fails the attempt, so that the server's retry rule decides.
  */
 
-import * as process from 'node:process'
+import process from 'node:process'
 import { clearTimeout, setTimeout, type Timer } from 'node:timers'
 
 import { Acks } from './acks.js'

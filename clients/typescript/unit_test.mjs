@@ -1,0 +1,236 @@
+// Tests of the parts that do no I/O, and of what workers do with odd handlers, against a real server.
+import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import { after, before, test } from 'node:test'
+import { pathToFileURL } from 'node:url'
+import { compiled } from './build.mjs'
+
+const library = pathToFileURL(`${compiled()}/`).href
+const load = (name) => import(library + name)
+const { Attempts } = await load('attempts.js')
+const { Beats } = await load('beats.js')
+const { Conflict, InvalidRequest, Snooze, Unavailable, Worker, checker } = await load('index.js')
+const { decode, encode } = await load('json.js')
+const { members, milliseconds } = await load('wire.js')
+const { TestServer } = await load('testing.js')
+
+const refused = (code, field) => (error) => error.code === code && error.field === field
+
+test('long integers survive, and texts that look like them stay texts', () => {
+  const text = '{"a":9007199254740993,"b":-123456789012345678901234567890,"c":[0.1,1e+21],"d":"x, 12345678901234567890 \\" :1","e":12}'
+  const value = decode(text)
+  assert.deepEqual(value, { a: 9007199254740993n, b: -123456789012345678901234567890n, c: [0.1, 1e21], d: 'x, 12345678901234567890 " :1', e: 12 })
+  assert.equal(encode(value), text)
+  const large = { id: 12345678901234567n, text: 'long "text" \\ '.repeat(200_000) }
+  assert.deepEqual(decode(encode(large)), large)
+})
+
+test('what is no JSON is refused with its place', () => {
+  const self = {}
+  self.me = [self]
+  for (const [value, place] of [[undefined, 'data'], [{ a: [1, () => 1] }, 'data.a[1]'], [new Map(), 'data'], [{ p: Promise.resolve() }, 'data.p'], [NaN, 'data'],
+    [{ bytes: new Uint8Array(1) }, 'data.bytes'], [new Date(NaN), 'data'], [Symbol('s'), 'data'], [self, 'data.me[0]']]) {
+    assert.throws(() => encode(value), refused('not_json', place))
+  }
+  assert.equal(encode({ at: new Date(0), left: undefined, none: null }), '{"at":"1970-01-01T00:00:00.000Z","none":null}')
+})
+
+test('options become members, and names that the user chose stay', () => {
+  const options = { delay: '1m', due: new Date(0), onKey: 'keep', headers: { aB: 'c' }, retry: { first: '1s' }, transaction: { checkBack: { after: '1m' } }, data: { orderId: 7 }, key: undefined }
+  assert.deepEqual(members(options), {
+    delay: '1m', due: '1970-01-01T00:00:00.000Z', on_key: 'keep', headers: { aB: 'c' }, retry: { first: '1s' }, transaction: { check_back: { after: '1m' } }, json: { orderId: 7 },
+  })
+  assert.deepEqual(members({ data: 'text' }), { body: 'text' })
+  assert.deepEqual(members({ data: new Uint8Array([0, 255]) }), { body_base64: 'AP8=' })
+  assert.throws(() => members({ due: new Date(NaN) }), refused('bad_instant', 'due'))
+})
+
+test('durations are read as the server reads them', () => {
+  for (const [text, wanted] of [['250ms', 250], ['1.5s', 1500], ['3d12h', 302_400_000], ['PT1.5S', 1500], ['P1DT1M', 86_460_000]]) assert.equal(milliseconds(text, 'wait'), wanted)
+  for (const text of ['10', '', 'soon', '10 s']) assert.throws(() => milliseconds(text, 'wait'), refused('bad_duration', 'wait'))
+})
+
+test('attempts pause longer each time, and not beyond the deadline', () => {
+  const attempts = new Attempts(new URL('http://a'), '/v1', 0, 10_000)
+  const lost = new Error('reset')
+  assert.deepEqual([1, 2, 3, 4, 5, 6, 7, 8].map(() => attempts.afterLoss(0, lost, 1)), [50, 100, 200, 400, 800, 1600, 2000, 2000])
+  assert.equal(attempts.afterLoss(0, lost, 0), 1000)
+  assert.equal(attempts.afterRefusal(0, lost, 5000, 0), 5000)
+  const refusal = new Conflict('in_flight', 'later')
+  assert.throws(() => attempts.afterRefusal(6000, refusal, 5000, 0), refusal)
+  assert.throws(() => attempts.afterLoss(9500, lost, 0), (error) => error instanceof Unavailable && error.code === 'deadline' && /http:\/\/a: reset/.test(error.detail))
+  assert.equal(attempts.remainingMs(4000), 6000)
+})
+
+test('redirects are followed to another node, but not for ever, and not to another scheme', () => {
+  const attempts = new Attempts(new URL('http://a'), '/v1', 0, 1000)
+  attempts.redirect('http://b:1/v1/x?y=z')
+  assert.deepEqual([attempts.target.host, attempts.path], ['b:1', '/v1/x?y=z'])
+  attempts.afterLoss(0, new Error('reset'), 0)
+  assert.equal(attempts.target.host, 'a')
+  assert.throws(() => attempts.redirect('file:///etc'), refused('too_many_redirects', undefined))
+  assert.throws(() => { for (let n = 0; n < 5; n++) attempts.redirect('http://b') }, refused('too_many_redirects', undefined))
+})
+
+test('leases are extended together at a third of their length', () => {
+  const beats = new Beats()
+  beats.add('a', 30_000, 0)
+  beats.add('b', 30_000, 1000)
+  beats.add('c', 60_000, 0)
+  assert.equal(beats.nextMs(), 10_000)
+  assert.deepEqual(beats.begin(7000), [])
+  const [extension, ...others] = beats.begin(10_000)
+  assert.deepEqual([extension, others], [{ tokens: ['a', 'b'], leaseMs: 30_000 }, []])
+  assert.equal(beats.nextMs(), 20_000) // of c: the others are in progress
+  beats.remove('b')
+  beats.finish(extension, true)
+  assert.equal(beats.size, 2)
+  for (let n = 0; n < 1001; n++) beats.add(`many ${n}`, 1000, 0)
+  assert.deepEqual(beats.begin(334).map(({ tokens }) => tokens.length), [1000, 1])
+})
+
+test('what a handler says goes out within a second, and again after a failure, unless there is newer', () => {
+  const beats = new Beats()
+  beats.add('a', 30_000, 0)
+  beats.say('a', { progress: 0.1, checkpoint: 1 }, 100)
+  beats.say('a', { progress: 0.2 }, 200)
+  beats.say('ended', { progress: 1 }, 200)
+  assert.equal(beats.nextMs(), 1100)
+  const [first] = beats.begin(1100)
+  assert.deepEqual(first, { tokens: ['a'], leaseMs: 30_000, said: { progress: 0.2, checkpoint: 1 } })
+  beats.say('a', { progress: 0.3 }, 1200)
+  beats.finish(first, false)
+  assert.deepEqual(beats.begin(2200)[0].said, { progress: 0.3, checkpoint: 1 })
+})
+
+let server
+before(async () => { server = await TestServer.start() })
+after(() => server.stop())
+
+const quiet = { log: () => {} }
+
+/** The message after it was handled once by this handler. */
+async function handled(handler, options = {}, data = {}, put = {}) {
+  const queue = server.client.queue('odd', options.queue)
+  const { id } = await server.client.put('odd', data, { retry: { attempts: 1 }, ...put })
+  const worker = new Worker(queue, handler, { ...quiet, ...options })
+  await worker.start()
+  const message = await server.client.wait(id, { timeout: '20s' })
+  await worker.stop({ timeout: '0s' })
+  return message
+}
+
+test('whatever a handler throws is a reason', async () => {
+  for (const [thrown, reason] of [[undefined, /threw undefined/], [null, /threw null/], ['no luck', /threw no luck/], [Symbol('odd'), /Symbol\(odd\)/], [{ status: 7 }, /\{"status":7\}/],
+    [Object.create(null, { toJSON: { get() { throw new Error('trap') } } }), /no text/], [new RangeError('too far'), /RangeError: too far/]]) {
+    assert.match((await handled(() => { throw thrown })).reason, reason)
+  }
+})
+
+test('a result that is no JSON or too large fails visibly', async () => {
+  assert.match((await handled(async () => ({ sent: Promise.resolve() }))).reason, /result\.sent/)
+  assert.match((await handled(() => 'x'.repeat(70_000))).reason, /its outcome was refused: out_of_range/)
+})
+
+test('a handler that never returns fails after its timeout', async () => {
+  const message = await handled(() => new Promise(() => {}), { timeout: '50ms' })
+  assert.match(message.reason, /did not return within 50ms/)
+  const polite = await handled((_, { signal }) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))), { timeout: '50ms' })
+  assert.match(polite.reason, /longer than its timeout/)
+})
+
+// The kind of a put once took the place of the media type of its request.
+test('a message of an unknown kind fails visibly', async () => {
+  const handlers = { bill: () => 'billed', mail: () => 'sent' }
+  assert.match((await handled(handlers, {}, {}, { kind: 'parcel' })).reason, /no handler for the kind `parcel`: there is bill, mail/)
+  assert.match((await handled(handlers, {}, {}, { kind: 'constructor' })).reason, /no handler/)
+  assert.equal((await handled(handlers, {}, {}, { kind: 'bill' })).result, 'billed')
+})
+
+test('data that does not match its schema is refused at the put, and fails its attempt at the worker', async () => {
+  const validate = (value) => (typeof value?.to === 'string' ? { value: { ...value, checked: true } } : { issues: [{ message: 'a string is needed', path: ['to'] }] })
+  const schema = { '~standard': { version: 1, vendor: 'test', validate } }
+  await assert.rejects(server.client.queue('odd', { schema }).put({ to: 7 }), refused('bad_data', 'data.to'))
+  assert.match((await handled(() => 'sent', { queue: { schema } }, { to: 7 })).reason, /data\.to: a string is needed/)
+  assert.deepEqual((await handled((data) => data, { queue: { schema } }, { to: 'ann' })).result, { to: 'ann', checked: true })
+})
+
+test('a call ends when its signal is aborted', async () => {
+  const reason = new Error('changed my mind')
+  const controller = new AbortController()
+  const lease = server.client.lease('empty', { wait: '30s', signal: controller.signal })
+  setImmediate(() => controller.abort(reason))
+  await assert.rejects(lease, reason)
+  await assert.rejects(server.client.put('odd', 1, { signal: AbortSignal.abort(reason) }), reason)
+})
+
+test('a prepared message is committed, rolled back, or decided by its checker', async () => {
+  const transaction = { checkBack: { queue: 'checks', after: '1m' } }
+  const state = async (id) => (await server.client.get(id)).state
+  let id
+  const parcel = (work) => server.client.transaction('parcels', { order: 7 }, { transaction }, async (receipt) => {
+    id = receipt.id
+    return work()
+  })
+  assert.equal(await parcel(() => 'paid'), 'paid')
+  assert.equal(await state(id), 'ready')
+  await assert.rejects(parcel(() => { throw new Error('no money') }), /no money/)
+  assert.equal(await state(id), 'cancelled')
+  const open = await server.client.put('parcels', { order: 8 }, { transaction })
+  const worker = checker(server.client.queue('checks'), async ({ order }) => (order === 8 ? 'commit' : 'rollback'), quiet)
+  await worker.start()
+  await server.advance('61s')
+  while (await state(open.id) === 'prepared') await new Promise((resolve) => setTimeout(resolve, 20))
+  assert.equal(await state(open.id), 'ready')
+  await worker.stop()
+})
+
+test('a test skips a day, and a worker puts its schedule once', async () => {
+  const runs = []
+  const workers = [1, 2].map(() => new Worker(server.client.queue('reports'), (data, { lease }) => runs.push([data, lease.raw.occurrence]), quiet)
+    .schedule('daily', { every: '1d', data: 'report' }))
+  for (const worker of workers) await worker.start()
+  await server.advance('1d')
+  while (!runs.length) await new Promise((resolve) => setTimeout(resolve, 20))
+  await server.idle('reports')
+  assert.deepEqual(runs, [['report', 1]])
+  assert.equal((await server.messages('reports')).length, 0)
+  for (const worker of workers) await worker.stop()
+})
+
+test('SIGTERM finishes running handlers, and a second one releases what is left', async () => {
+  const program = `
+    import { Duewheel, Worker } from '${library}index.js'
+    const queue = new Duewheel({ url: '${server.url}' }).queue('signals')
+    await new Worker(queue, async (data) => {
+      console.log('began ' + data)
+      await new Promise((resolve) => setTimeout(resolve, data === 'short' ? 300 : 1e9))
+    }, { lease: '10m' }).run()
+    console.log('ended')
+    process.exit()`
+  for (const [data, signals, state] of [['short', 1, 'done'], ['long', 2, 'ready']]) {
+    const { id } = await server.client.put('signals', data)
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', program], { stdio: ['ignore', 'pipe', 'inherit'] })
+    let ended = false
+    for await (const line of createInterface({ input: child.stdout })) {
+      ended ||= line === 'ended'
+      if (!line.startsWith('began')) continue
+      for (let n = 0; n < signals; n++) {
+        child.kill('SIGTERM')
+        await new Promise((resolve) => setTimeout(resolve, 50)) // two signals at once are one
+      }
+    }
+    assert.ok(ended)
+    const message = await server.client.get(id)
+    assert.deepEqual([message.state, message.raw.timeline?.map(({ outcome }) => outcome)], [state, [data === 'short' ? 'done' : 'released']])
+    if (state === 'ready') await server.client.cancel(id)
+  }
+})
+
+test('a mistake in the options is an error at once', () => {
+  const queue = server.client.queue('odd')
+  assert.throws(() => new Worker(queue, () => {}, { concurrency: 0 }), refused('out_of_range', 'concurrency'))
+  assert.throws(() => new Worker(queue, () => {}, { lease: 'long' }), (error) => error instanceof InvalidRequest && error.field === 'lease')
+  assert.ok(new Snooze('1h').message.includes('1h'))
+})
