@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""The tests of this client that are no conformance scenarios: checks.py units | types | models | package | celery
+"""The tests of this client that are no conformance scenarios: checks.py units | workers | types | models | package | celery
 
     units    the unit tests in tests/, with no server
+    workers  tests/server, on a real server
     types    mypy --strict
     models   src/duewheel/models.py is what generate.py makes of the server's description
     package  the wheel is built and installed into an empty folder, and runs all examples of README.md on a real server
@@ -20,7 +21,7 @@ import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = os.environ.get("DUEWHEEL_CLIENT_PYTHON", sys.executable)
-NEEDED = {"units": ["httpx"], "types": ["mypy", "httpx", "celery"], "models": [], "package": ["httpx", "setuptools", "pytest", "celery"], "celery": ["httpx", "celery"]}
+NEEDED = {"units": ["httpx"], "workers": ["httpx"], "types": ["mypy", "httpx", "celery"], "models": [], "package": ["httpx", "setuptools", "pytest", "celery"], "celery": ["httpx", "celery"]}
 SKIPPED = 77
 # What the examples of README.md print, among other things.
 PRINTED = ("cancelled", "already_cancelled", "done {'sent_to': 'ben'}", "['ready', 'ready']", "cleo got it")
@@ -40,6 +41,10 @@ def units():
 def types():
     with tempfile.TemporaryDirectory() as cache:
         return run("-m", "mypy", "--cache-dir", cache, path="", cwd=HERE)
+
+
+def workers():
+    return run("-W", "ignore", "-m", "unittest", "discover", "-s", HERE / "tests" / "server", "-p", "*_check.py", path=HERE / "src")
 
 
 def celery():
@@ -95,7 +100,7 @@ def main():
         if subprocess.run([PYTHON, "-c", f"import {module}"], stderr=subprocess.DEVNULL, check=False).returncode:
             print(f"skipped: {PYTHON} has no {module}")
             return SKIPPED
-    code, said = {"units": units, "types": types, "models": models, "package": package, "celery": celery}[name]()
+    code, said = {"units": units, "workers": workers, "types": types, "models": models, "package": package, "celery": celery}[name]()
     if code:
         print(said)
     return code

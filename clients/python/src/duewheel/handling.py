@@ -54,7 +54,7 @@ class Outcome:
 
     @property
     def group(self) -> str:
-        return self.verb + json.dumps(self.options, sort_keys=True, default=str)
+        return self.verb + json.dumps(self.options, sort_keys=True, default=str) if self.options else self.verb
 
 
 class Job:
@@ -66,14 +66,23 @@ class Job:
 
     def __init__(self, lease: Lease, on_said: Callable[[], None] = lambda: None) -> None:
         self.lease, self.on_said = lease, on_said
-        self.id, self.attempt, self.due, self.headers = lease.id, lease.attempt, lease.due, lease.headers or {}
-        self.lateness, self.checkpoint = lease.lateness, lease.checkpoint
+        self.id, self.attempt, self.checkpoint = lease.id, lease.attempt, lease.checkpoint
+        self.headers: Mapping[str, str] = lease.headers or {}
         self.cancelled = threading.Event()
         self.why = ""
         self.task: Optional[asyncio.Task[None]] = None
         self.lock = threading.Lock()
         self.said: dict[str, Any] = {}  # progress and checkpoint that the next extension takes along; guarded by lock
         self.owned = True  # whether the lease is this worker's to end; guarded by lock
+
+    @property
+    def due(self) -> datetime.datetime:
+        return self.lease.due
+
+    @property
+    def lateness(self) -> datetime.timedelta:
+        """How late the server delivered it, beyond the time when no consumer was there to take it."""
+        return self.lease.lateness
 
     @property
     def deadline(self) -> datetime.datetime:

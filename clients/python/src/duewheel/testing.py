@@ -19,14 +19,15 @@ import shutil
 import subprocess
 import tempfile
 import time
-from typing import Any, List, Optional
+from typing import Any, Callable, List, Optional
 
 from .client import Client
+from .errors import NotFound
 from .messages import Message
 
 READY_WITHIN_S = 60.0
 POLL_S = 0.02
-QUIET_POLLS = 3  # of how many in a row the server is idle: what a schedule creates may come a moment after an advance
+QUIET_POLLS = 3
 ANYTHING: Any = object()
 
 
@@ -72,21 +73,28 @@ class Server:
 
     def advance(self, by: datetime.timedelta) -> None:
         """Moves the time of the server. Before that it waits until no message is leased, because the step would end the leases."""
-        self.wait_until("no message is leased", lambda stats: stats["leased"] == 0)
+        self.wait_until("no message is leased", lambda: self.client.call("GET", "/stats")["leased"])
         self.client.advance(by)
 
-    def run_until_idle(self) -> None:
-        """Waits until the workers of the test have handled all messages that are due."""
-        self.wait_until("no message is ready or leased", lambda stats: stats["ready"] == stats["leased"] == 0)
+    def run_until_idle(self, queue: Optional[str] = None) -> None:
+        """Waits until the workers of the test have handled all messages that are due, of one queue or of all."""
+        def unhandled() -> int:
+            try:
+                state = self.client.get_queue(queue).raw if queue else self.client.call("GET", "/stats")
+            except NotFound:  # without messages and settings there is no queue
+                return 0
+            return int(state["ready"] + state["leased"])
+        self.wait_until("no message is ready or leased", unhandled)
 
-    def wait_until(self, what: str, holds: Any, timeout_s: float = 30) -> None:
+    def wait_until(self, what: str, count: Callable[[], int], timeout_s: float = 30) -> None:
+        """Until the count is 0. What a schedule creates may come a moment after an advance, so it must be 0 several times."""
         deadline, quiet = time.monotonic() + timeout_s, 0
         while quiet < QUIET_POLLS:
-            stats = self.client.call("GET", "/stats")
-            quiet = quiet + 1 if holds(stats) else 0
-            if not quiet and time.monotonic() > deadline:
-                raise AssertionError(f"after {timeout_s:g} s it does not hold that {what}: {stats['ready']} ready, {stats['leased']} leased. "
-                                     "Does a worker handle each queue, and do its handlers return?")
+            left = count()
+            quiet = 0 if left else quiet + 1
+            if left and time.monotonic() > deadline:
+                raise AssertionError(f"after {timeout_s:g} s it does not hold that {what}: there are {left}. Does a worker handle each queue, and "
+                                     "do its handlers return?")
             time.sleep(POLL_S)
 
     def messages(self, queue: str, state: Optional[str] = None) -> List[Message]:

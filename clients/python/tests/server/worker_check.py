@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Workers on a real server: what a program in Python adds to the conformance scenarios."""
+
+import asyncio
+import dataclasses
+import logging
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+from datetime import timedelta
+
+import duewheel
+from duewheel.testing import Server
+
+WITHIN = timedelta(seconds=30)
+LATER = {"retry": {"first": timedelta(hours=1)}}
+PROGRAM = """
+import asyncio, os, sys, time
+import duewheel
+
+client = duewheel.Client(os.environ["DUEWHEEL_URL"])
+worker = duewheel.Worker(client, stop_timeout=__import__("datetime").timedelta(seconds=20))
+
+@worker.handler("shop", lease=__import__("datetime").timedelta(minutes=5))
+def handle(data, job):
+    print("begun", flush=True)
+    while not os.path.exists(data):
+        time.sleep(0.02)
+    return "finished"
+
+in_loop = duewheel.AsyncWorker(client)
+
+@in_loop.handler("loop", lease=__import__("datetime").timedelta(minutes=5))
+async def handle_in_loop(data, job):
+    print("begun", flush=True)
+    while not os.path.exists(data):
+        await asyncio.sleep(0.02)
+    return "finished"
+"""
+
+
+@dataclasses.dataclass
+class Mail:
+    to: str
+
+
+class WorkerTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        logging.getLogger("duewheel").setLevel(logging.CRITICAL)  # failures are what is tested
+        cls.server = Server()
+        cls.server.__enter__()
+        cls.client = cls.server.client
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.server.__exit__()
+
+    def setUp(self):
+        self.queue = self.id().rpartition(".")[2]
+        self.worker = duewheel.Worker(self.client, stop_timeout=timedelta(seconds=2))
+
+    def tearDown(self):
+        if self.worker.started:
+            self.worker.stop()
+
+    def until(self, what, holds):
+        deadline = time.monotonic() + WITHIN.total_seconds()
+        while not holds():
+            self.assertLess(time.monotonic(), deadline, what)
+            time.sleep(0.02)
+
+    def failure_of(self, function, data, type=None, **options):
+        """The reason of the failure of a message that this handler gets."""
+        self.worker.handler(self.queue, type=type)(function)
+        self.worker.start()
+        message = self.client.put(self.queue, data, **LATER, **options).id
+        self.until("the failure", lambda: self.client.get(message).state == "retrying")
+        return self.client.get(message).reason
+
+    def test_data_that_does_not_fit_its_type_fails(self):
+        reason = self.failure_of(lambda mail, job: None, {"to": 7}, type=Mail)
+        self.assertIn("Mail.to is 7, and str is declared", reason)
+
+    def test_an_unknown_kind_fails(self):
+        reason = self.failure_of(lambda mail, job: None, {"to": "ann"}, type={"mail": Mail}, headers={"kind": "bill"})
+        self.assertIn("no type is declared for the kind `bill`", reason)
+
+    def test_a_result_that_is_too_large_fails(self):
+        self.assertIn("the ack was refused: out_of_range", self.failure_of(lambda mail, job: "x" * 100_000, "large"))
+
+    def test_what_a_handler_throws_does_not_end_the_worker(self):
+        def handle(data, job):
+            raise KeyboardInterrupt if data == "odd" else SystemExit(3)
+        self.assertIn("KeyboardInterrupt", self.failure_of(handle, "odd"))
+        message = self.client.put(self.queue, "other", **LATER).id
+        self.until("the second failure", lambda: self.client.get(message).state == "retrying")
+
+    def test_a_queue_has_one_handler_and_all_are_declared_before_the_start(self):
+        self.worker.handler(self.queue)(print)
+        with self.assertRaises(ValueError):
+            self.worker.handler(self.queue)(print)
+        self.worker.start()
+        with self.assertRaises(RuntimeError):
+            self.worker.handler("another")(print)
+
+    def test_progress_is_shown_long_before_the_next_heartbeat(self):
+        done = threading.Event()
+
+        def handle(data, job):
+            job.progress(0.5, checkpoint={"page": 7})
+            done.wait()
+        self.worker.handler(self.queue, lease=timedelta(hours=1))(handle)
+        self.worker.start()
+        message = self.client.put(self.queue, "x").id
+        self.until("the progress", lambda: self.client.get(message).progress == 0.5)
+        self.assertEqual(self.client.get(message).checkpoint, {"page": 7})
+        done.set()
+        self.assertEqual(self.client.wait(message, WITHIN).state, "done")
+
+    def test_many_outcomes_are_few_requests(self):
+        sent, many = [], self.worker.client.many
+        self.worker.client.many = lambda leases, verb, **options: (sent.append((verb, len(leases))), many(leases, verb, **options))[1]
+        self.client.put_many(self.queue, [duewheel.Put(str(number)) for number in range(500)])
+
+        @self.worker.handler(self.queue, concurrency=100)
+        async def handle(data, job):
+            pass
+        self.worker.start()
+        self.until("the end", lambda: not list(self.client.list(self.queue)))
+        acks = [count for verb, count in sent if verb == "ack"]
+        self.assertEqual(sum(acks), 500)
+        self.assertLess(len(acks), 100)
+
+    def test_a_schedule_is_put_once_by_all_workers(self):
+        other, runs = duewheel.Worker(self.client), []
+        for worker in (self.worker, other):
+            worker.schedule("0 9 * * *", name=self.queue, zone="Europe/Berlin", data="morning")(lambda data, job: runs.append(data))
+            worker.start()
+        self.server.advance(timedelta(days=2))
+        self.server.run_until_idle(self.queue)
+        other.stop()
+        self.assertIn(len(runs), (1, 2))  # by default one for all that were missed: two if a run was due between the steps
+
+    def test_a_checker_decides_what_became_of_a_transaction(self):
+        self.worker.checker(f"{self.queue}-checks")(lambda order, job: {"paid": True, "failed": False}.get(order))
+        self.worker.start()
+        ids = {order: self.client.put(self.queue, order, transaction={"check_back": {"queue": f"{self.queue}-checks", "after": timedelta(minutes=1)}}).id
+               for order in ("paid", "failed")}
+        self.server.advance(timedelta(minutes=2))
+        self.until("the commit", lambda: self.client.get(ids["paid"]).state == "ready")
+        self.until("the rollback", lambda: self.client.get(ids["failed"]).state == "cancelled")
+
+    def test_a_transaction_follows_its_block(self):
+        with self.client.transaction(self.queue, "kept", after=timedelta(minutes=1)) as kept:
+            self.assertEqual(kept.state, "prepared")
+        with self.assertRaises(ZeroDivisionError):
+            with self.client.transaction(self.queue, "dropped", after=timedelta(minutes=1)) as dropped:
+                raise ZeroDivisionError
+        self.assertEqual([self.client.get(each.id).state for each in (kept, dropped)], ["ready", "cancelled"])
+
+    def test_asyncio_has_the_same(self):
+        async def program():
+            async with duewheel.AsyncClient(self.server.url) as client:
+                async with client.transaction(self.queue, "kept", after=timedelta(minutes=1)) as kept:
+                    pass
+                worker = duewheel.AsyncWorker(client)
+
+                @worker.handler(self.queue)
+                async def handle(data, job):
+                    return data.upper()
+                running = asyncio.create_task(worker.run())
+                message = await client.wait(kept.id, WITHIN)
+                running.cancel()
+                with self.assertRaises(asyncio.CancelledError):
+                    await running
+                return message.result, [each.id async for each in client.list(self.queue)]
+        self.assertEqual(asyncio.run(program()), ("KEPT", []))
+
+    def stopped(self, name, queue, signals):
+        """The exit code of `duewheel-worker` that is stopped while it handles a message, and the message afterwards."""
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "shop.py").write_text(PROGRAM)
+            gate = pathlib.Path(folder, "gate")
+            message = self.client.put(queue, str(gate), retry={"attempts": 1}).id
+            process = subprocess.Popen([sys.executable, "-m", "duewheel.run_worker", f"shop:{name}"], cwd=folder, stdout=subprocess.PIPE,
+                                       stderr=subprocess.DEVNULL, env=dict(os.environ, DUEWHEEL_URL=self.server.url))
+            self.assertEqual(process.stdout.readline(), b"begun\n")
+            for number in range(signals):
+                process.send_signal(signal.SIGTERM)
+                if number == 0:
+                    self.until("the end of the lease calls", lambda: self.client.get_queue(queue).waiters == 0)
+            if signals == 1:
+                gate.touch()
+            code = process.wait(timeout=60)
+            process.stdout.close()
+            return code, self.client.get(message)
+
+    def test_a_signal_lets_handlers_finish(self):
+        for name, queue in (("worker", "shop"), ("in_loop", "loop")):
+            code, message = self.stopped(name, queue, signals=1)
+            self.assertEqual((code, message.state, message.result), (0, "done", "finished"), name)
+
+    def test_a_second_signal_returns_what_is_left(self):
+        for name, queue in (("worker", "shop"), ("in_loop", "loop")):
+            began = time.monotonic()
+            code, message = self.stopped(name, queue, signals=2)
+            self.assertEqual((code, message.state), (0, "ready"), name)
+            self.assertLess(time.monotonic() - began, 15)
+            self.client.cancel(message.id)
+
+
+if __name__ == "__main__":
+    unittest.main()
