@@ -61,6 +61,27 @@ export interface components {
             on_key?: "once" | "keep" | "replace";
             within?: components["schemas"]["Duration"];
             within_ms?: components["schemas"]["DurationMs"];
+            imported?: components["schemas"]["Imported"];
+        };
+        Imported: {
+            attempts?: number;
+            attempts_counted?: number;
+            maybe_delivered?: boolean;
+            nominal_due_ms?: components["schemas"]["InstantMs"];
+            retrying?: boolean;
+            reason?: string;
+            progress?: components["schemas"]["Progress"];
+            checkpoint?: components["schemas"]["Checkpoint"];
+            timeline?: components["schemas"]["PastAttempt"][];
+        };
+        PastAttempt: {
+            attempt: number;
+            started_ms?: components["schemas"]["InstantMs"];
+            ended_ms: components["schemas"]["InstantMs"];
+            /** @enum {unknown} */
+            outcome: "done" | "failed" | "released" | "held" | "lease_lost" | "expired" | "cancelled";
+            reason?: string;
+            worker?: components["schemas"]["Worker"];
         };
         PutResponse: {
             id: components["schemas"]["Id"];
@@ -1157,6 +1178,8 @@ export type Headers = components['schemas']['Headers'];
 export type RecordParts = components['schemas']['RecordParts'];
 export type Lines = components['schemas']['Lines'];
 export type Put = components['schemas']['Put'];
+export type Imported = components['schemas']['Imported'];
+export type PastAttempt = components['schemas']['PastAttempt'];
 export type PutResponse = components['schemas']['PutResponse'];
 export type PutResult = components['schemas']['PutResult'];
 export type PutLine = components['schemas']['PutLine'];

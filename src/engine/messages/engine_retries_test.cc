@@ -72,7 +72,8 @@ TEST(Retries, a_message_with_one_attempt_is_never_retried_even_with_a_requested_
     const LeaseToken lease = shard.lease().at(0).lease;
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(FailCommand{lease, "", 5}).outcome, LeaseOutcome::dead);
     EXPECT_EQ(get(shard, id).row.reason, "failed without a reason");
-    EXPECT_EQ(fail(shard, lease).outcome, LeaseOutcome::expired) << "the lease has ended";
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ReleaseCommand{lease, 0}).outcome, LeaseOutcome::expired)
+        << "the lease has ended";
 }
 
 TEST(Retries, a_message_may_have_its_own_rule) {
@@ -366,7 +367,7 @@ TEST(Holding, a_lease_may_end_by_holding_its_message) {
     const MessageId id = shard.put(0);
     const LeaseToken lease = shard.lease().at(0).lease;
     EXPECT_EQ(shard.ask<LeaseEndAnswer>(HoldLeaseCommand{lease}).outcome, LeaseOutcome::held);
-    EXPECT_EQ(shard.ask<LeaseEndAnswer>(HoldLeaseCommand{lease}).outcome, LeaseOutcome::expired);
+    EXPECT_EQ(shard.ask<LeaseEndAnswer>(ReleaseCommand{lease, 0}).outcome, LeaseOutcome::expired);
     EXPECT_EQ(get(shard, id).row.state.state, State::held);
     kick(shard, id);
     ASSERT_EQ(shard.lease().size(), 1u) << "a kick gives it all its attempts again";

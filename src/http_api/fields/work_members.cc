@@ -110,7 +110,7 @@ bool is_progress(std::string_view json) {
 Status read_work_history(const JsonRequest& json, WorkHistory& into) {
     Status read = read_known_fields(json, fields_of<WorkHistory>(), &into);
     for (std::string* const said : {&into.progress, &into.checkpoint}) {
-        if (*said == "null") said->clear();
+        *said = *said == "null" ? std::string() : on_one_line(*said);
     }
     if (read) read = assign(json.epoch_ms("nominal_due_ms"), into.nominal_due_ms);
     if (read) read = check(into);
