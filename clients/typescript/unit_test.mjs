@@ -156,6 +156,26 @@ test('data that does not match its schema is refused at the put, and fails its a
   assert.deepEqual((await handled((data) => data, { queue: { schema } }, { to: 'ann' })).result, { to: 'ann', checked: true })
 })
 
+test('a test finds what was put, and says what is there instead', async () => {
+  const due = new Date((await server.now()).getTime() + 7_200_000)
+  await server.client.put('found', { to: 'ann' }, { due, key: 'k' })
+  const message = await server.assertPut('found', { to: 'ann' }, { due, key: 'k' })
+  assert.equal(message.state, 'scheduled')
+  await assert.rejects(server.assertPut('found', { to: 'ben' }), /there is:\n  \{"to":"ann"\}, due 2/)
+  await assert.rejects(server.assertPut('none', 1), /there is: none/)
+})
+
+test('a thousand puts at once share connections, and calls that wait do not hold them up', async () => {
+  const waiting = Array.from({ length: 100 }, (_, n) => server.client.lease(`empty-${n}`, { wait: '5s' }))
+  const receipts = await Promise.all(Array.from({ length: 1000 }, (_, n) => server.client.put('many', n, { delay: '1h' })))
+  assert.equal(new Set(receipts.map(({ id }) => id)).size, 1000)
+  const text = await (await fetch(`${server.url}/metrics`)).text()
+  const connections = Number(/^duewheel_http_open_connections (\d+)/m.exec(text)?.[1])
+  assert.ok(connections < 300, `${connections} connections`)
+  await server.client.advance('6s')
+  assert.deepEqual((await Promise.all(waiting)).flat(), [])
+})
+
 test('a call ends when its signal is aborted', async () => {
   const reason = new Error('changed my mind')
   const controller = new AbortController()
@@ -165,7 +185,7 @@ test('a call ends when its signal is aborted', async () => {
   await assert.rejects(server.client.put('odd', 1, { signal: AbortSignal.abort(reason) }), reason)
 })
 
-test('a prepared message is committed, rolled back, or decided by its checker', async () => {
+test('a prepared message is committed, rolled back, or decided by its checker', async (t) => {
   const transaction = { checkBack: { queue: 'checks', after: '1m' } }
   const state = async (id) => (await server.client.get(id)).state
   let id
@@ -179,24 +199,25 @@ test('a prepared message is committed, rolled back, or decided by its checker', 
   assert.equal(await state(id), 'cancelled')
   const open = await server.client.put('parcels', { order: 8 }, { transaction })
   const worker = checker(server.client.queue('checks'), async ({ order }) => (order === 8 ? 'commit' : 'rollback'), quiet)
+  t.after(() => worker.stop())
   await worker.start()
   await server.advance('61s')
   while (await state(open.id) === 'prepared') await new Promise((resolve) => setTimeout(resolve, 20))
   assert.equal(await state(open.id), 'ready')
-  await worker.stop()
 })
 
-test('a test skips a day, and a worker puts its schedule once', async () => {
+test('a test skips a day, and a worker puts its schedule once', async (t) => {
   const runs = []
   const workers = [1, 2].map(() => new Worker(server.client.queue('reports'), (data, { lease }) => runs.push([data, lease.raw.occurrence]), quiet)
     .schedule('daily', { every: '1d', data: 'report' }))
+  t.after(() => Promise.all(workers.map((worker) => worker.stop())))
   for (const worker of workers) await worker.start()
   await server.advance('1d')
   while (!runs.length) await new Promise((resolve) => setTimeout(resolve, 20))
-  await server.idle('reports')
+  await server.runUntilIdle('reports')
   assert.deepEqual(runs, [['report', 1]])
   assert.equal((await server.messages('reports')).length, 0)
-  for (const worker of workers) await worker.stop()
+  await server.runUntilIdle('never-used')
 })
 
 test('SIGTERM finishes running handlers, and a second one releases what is left', async () => {

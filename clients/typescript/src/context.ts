@@ -28,6 +28,11 @@ export class Context<T = unknown> {
     this.signal = signal
   }
 
+  /** When the lease ends by itself, by server time, as of the delivery; heartbeats postpone it. */
+  get deadline(): Date {
+    return this.lease.until
+  }
+
   get cancelled(): boolean {
     return this.signal.aborted
   }

@@ -38,7 +38,12 @@ export class Heart {
   async begin(warn: (text: string) => void): Promise<void> {
     this.workers++
     this.warn = warn
-    await (this.ready ??= this.startThread())
+    try {
+      await (this.ready ??= this.startThread())
+    } catch (error) {
+      this.end()
+      throw error
+    }
   }
 
   /** Ends the thread with the last worker. */

@@ -15,7 +15,7 @@ declare module 'node:http' {
     destroy(error?: Error): void
     end(text?: Uint8Array): void
   }
-  export interface AgentOptions { keepAlive?: boolean; maxFreeSockets?: number; scheduling?: 'lifo' | 'fifo'; ca?: string | Uint8Array }
+  export interface AgentOptions { keepAlive?: boolean; maxSockets?: number; maxFreeSockets?: number; scheduling?: 'lifo' | 'fifo'; ca?: string | Uint8Array }
   export class Agent {
     constructor(options: AgentOptions)
     destroy(): void
@@ -104,4 +104,8 @@ declare module 'node:process' {
 
 declare module 'node:crypto' {
   export function randomUUID(): string
+}
+
+declare module 'node:util' {
+  export function isDeepStrictEqual(one: unknown, other: unknown): boolean
 }

@@ -11,14 +11,20 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import process from 'node:process'
 import { clearTimeout, setTimeout } from 'node:timers'
+import { isDeepStrictEqual } from 'node:util'
 
-import { Duewheel } from './client.js'
+import { Duewheel, type ListOptions } from './client.js'
+import { NotFound } from './errors.js'
+import { encode } from './json.js'
 import type { Message } from './messages.js'
+import type * as api from './openapi.js'
 import { pause } from './transport.js'
-import { milliseconds, type Duration, type Instant } from './wire.js'
+import type { Duration, Instant } from './wire.js'
 
 const READY_WITHIN_MS = 60_000
+const IDLE_WITHIN_MS = 30_000
 const POLL_MS = 20
+const QUIET_POLLS = 3
 
 export interface TestServerOptions {
   /** The program of the server. By default `duewheeld` in the directory that DUEWHEEL_BIN names, or else in PATH. */
@@ -53,28 +59,42 @@ export class TestServer {
     }
   }
 
-  /** Moves the time of the server: "1d" later, or to an instant. */
+  /** The time of the server. */
+  async now(): Promise<Date> {
+    const clock = await this.client.call('GET', '/clock') as api.Clock
+    return new Date(clock.server_time_ms)
+  }
+
+  /** Moves the time of the server: "1d" later, or to an instant. Before that it waits until no message is leased, because the step would
+   * end the leases. */
   async advance(by: Duration | { to: Instant }): Promise<void> {
+    await this.until('no message is leased', async () => (await this.stats()).leased)
     await this.client.advance(by)
   }
 
-  /** Waits until no message of the queue is due or at work, up to `timeout` of real time, 10 s by default. */
-  async idle(queue: string, options: { timeout?: Duration } = {}): Promise<void> {
-    const timeout = options.timeout ?? '10s'
-    const endMs = performance.now() + milliseconds(timeout, 'timeout')
-    for (;;) {
-      const { ready, leased } = await this.counts(queue)
-      if (ready + leased === 0) return
-      if (performance.now() > endMs) throw new Error(`queue ${queue} is not idle after ${timeout}: ${ready} messages are ready, ${leased} are leased`)
-      await pause(POLL_MS)
-    }
+  /** Waits until the workers of the test have handled all messages that are due, of one queue or of all. */
+  async runUntilIdle(queue?: string): Promise<void> {
+    await this.until('no message is ready or leased', async () => {
+      const { ready, leased } = queue === undefined ? await this.stats() : await this.counts(queue)
+      return ready + leased
+    })
   }
 
-  /** The unfinished messages of a queue by due time. */
-  async messages<T = unknown>(queue: string): Promise<Message<T>[]> {
+  /** The unfinished messages of a queue by due time, with their content; with `state: "dead"` its dead letters. */
+  async messages<T = unknown>(queue: string, options: ListOptions = {}): Promise<Message<T>[]> {
     const found: Message<T>[] = []
-    for await (const message of this.client.list<T>(queue)) found.push(message)
+    for await (const { id } of this.client.list(queue, options)) found.push(await this.client.get<T>(id))
     return found
+  }
+
+  /** The first unfinished message of the queue with this data and these properties, such as `key` or `due`. Throws if there is none. */
+  async assertPut<T>(queue: string, data: T, properties: Partial<Message<T>> = {}): Promise<Message<T>> {
+    const messages = await this.messages<T>(queue)
+    const found = messages.find((message) => isDeepStrictEqual(message.data, data)
+      && Object.entries(properties).every(([name, value]) => isDeepStrictEqual(message[name as keyof Message], value)))
+    if (found) return found
+    const listed = messages.map((message) => `\n  ${encode(message.data ?? null)}, due ${message.due.toISOString()}`).join('')
+    throw new Error(`no such message is in the queue ${queue}; there is:${listed || ' none'}`)
   }
 
   /** Ends the server and removes its data. */
@@ -93,9 +113,30 @@ export class TestServer {
     rmSync(this.directory, { recursive: true, force: true })
   }
 
+  private async stats(): Promise<api.Stats> {
+    return await this.client.call('GET', '/stats') as api.Stats
+  }
+
   private async counts(queue: string): Promise<{ ready: number; leased: number }> {
-    for await (const found of this.client.queues.list()) if (found.queue === queue) return found
-    return { ready: 0, leased: 0 }
+    try {
+      return await this.client.queues.get(queue)
+    } catch (error) {
+      if (error instanceof NotFound) return { ready: 0, leased: 0 } // without messages and settings there is no queue
+      throw error
+    }
+  }
+
+  /** Until the count is 0. What a schedule creates may come a moment after an advance, so it must be 0 several times. */
+  private async until(what: string, count: () => Promise<number>): Promise<void> {
+    const endMs = performance.now() + IDLE_WITHIN_MS
+    for (let quiet = 0; quiet < QUIET_POLLS;) {
+      const left = await count()
+      quiet = left ? 0 : quiet + 1
+      if (left && performance.now() > endMs) {
+        throw new Error(`after ${IDLE_WITHIN_MS / 1000} s it does not hold that ${what}: there are ${left}. Does a worker handle each queue, and do its handlers return?`)
+      }
+      await pause(POLL_MS)
+    }
   }
 }
 

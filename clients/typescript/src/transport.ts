@@ -44,9 +44,12 @@ interface Response {
   body: string
 }
 
+const CONNECTIONS_MAX = 64
+
 export class Transport {
   private readonly home: URL
-  private readonly agents: Record<string, http.Agent>
+  private readonly waiting: Agents // for calls that wait at the server, which hold up no others
+  private readonly others: Agents
 
   constructor(private readonly address: Address) {
     const url = URL.canParse(address.url) ? new URL(address.url) : undefined
@@ -54,12 +57,12 @@ export class Transport {
       throw new InvalidRequest('bad_url', `\`${address.url}\` is no URL of a server: write it as http://127.0.0.1:7420`, 'url')
     }
     this.home = url
-    const kept = { keepAlive: true, maxFreeSockets: 100, scheduling: 'lifo' as const }
-    this.agents = { 'http:': new http.Agent(kept), 'https:': new https.Agent(address.ca === undefined ? kept : { ...kept, ca: address.ca }) }
+    this.waiting = agents(address.ca, Infinity)
+    this.others = agents(address.ca, CONNECTIONS_MAX)
   }
 
   close(): void {
-    for (const agent of Object.values(this.agents)) agent.destroy()
+    for (const agent of [...Object.values(this.waiting), ...Object.values(this.others)]) agent.destroy()
   }
 
   /** The decoded answer. Throws DuewheelError, or the reason of the signal. */
@@ -98,7 +101,7 @@ export class Transport {
     return new Promise<Response>((resolve, reject) => {
       const sent = (target.protocol === 'https:' ? https : http).request({
         protocol: target.protocol, hostname: target.hostname.replace(/^\[|\]$/g, ''), port: target.port, path: attempts.path,
-        method: request.method, headers, agent: this.agents[target.protocol]!,
+        method: request.method, headers, agent: (request.waitMs ? this.waiting : this.others)[target.protocol]!,
       })
       const end = (): void => {
         clearTimeout(timer)
@@ -133,6 +136,14 @@ export class Transport {
       sent.end(bytes)
     })
   }
+}
+
+type Agents = Record<string, http.Agent>
+
+/** Kept connections for each protocol, up to `maxSockets` at once to a server. */
+function agents(ca: Address['ca'], maxSockets: number): Agents {
+  const options = { keepAlive: true, maxSockets, maxFreeSockets: CONNECTIONS_MAX, scheduling: 'lifo' as const }
+  return { 'http:': new http.Agent(options), 'https:': new https.Agent(ca === undefined ? options : { ...options, ca }) }
 }
 
 /** An attempt without a whole response. Whether the server carried the call out is not known. */

@@ -109,6 +109,7 @@ export class Worker<T = unknown, R = unknown> {
 
   /** Puts its schedules, begins to work, and returns. */
   async start(): Promise<void> {
+    if (this.polling || this.stopped) throw new Error('this worker was started or stopped before: make another one')
     for (const [name, settings] of this.schedules) await this.queue.client.schedules.set(name, settings)
     await this.heart.begin(this.log)
     this.polling = this.poll()
@@ -244,7 +245,7 @@ export class Worker<T = unknown, R = unknown> {
       this.heart.remove(job)
       this.jobs.delete(job)
     }
-    while (this.jobs.size) await this.change // whose outcome is on its way
+    while (this.jobs.size && !this.hurry) await this.change // whose outcome is on its way
     await this.polling
     this.heart.end()
   }
