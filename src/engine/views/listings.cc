@@ -159,6 +159,7 @@ ListedMessage Listings::listed(const Entry& entry) const {
     message.row.state.attempts = entry.begun;
     if (entry.has_unwritten_attempt()) message.row.reason.clear();
     message.row.state.maybe_delivered |= entry.from_past;
+    message.lease_until_ms = 0;
     const Leases& leases = lifecycle_.leases();
     if (const auto held = leases.find(entry.id); held != leases.end()) {
         message.lease_until_ms = held->second.until_ms;

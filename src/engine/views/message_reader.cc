@@ -125,7 +125,8 @@ void MessageReader::answer_get(MessageRow row, std::vector<PastAttempt> timeline
         read.answer.lease_until_ms = held->second.until_ms;
         read.answer.delivered_ms = held->second.began_ms;
         read.answer.worker = *held->second.worker;
-    } else if (const DueMs until_ms = lifecycle_.kept_until(row.state.work->lease); until_ms != 0) {
+    } else if (const DueMs until_ms = lifecycle_.kept_until(row.state.work->lease);
+               until_ms != 0 && recent_.find(row.id) == kNoEntry) {
         row.state.state = State::leased;  // by an earlier run, and not loaded yet
         read.answer.lease_until_ms = until_ms;
         read.answer.delivered_ms = row.state.work->lease.began_ms;
