@@ -326,17 +326,15 @@ class Worker:
     # The stop
 
     def finish(self, timeout_s: float) -> None:
-        deadline = time.monotonic() + timeout_s
-        self.wait_for_jobs(lambda: min(deadline, time.monotonic() + self.stop_timeout_s))
+        LOG.info("duewheel: the worker stops; handlers of %d messages have up to %g s", len(self.jobs), timeout_s)
+        self.wait_for_jobs(timeout_s, until_second_signal=True)
         for job in self.late_jobs():
             job.cancel("stop")
-        end = time.monotonic() + (CANCELLED_WITHIN_S if timeout_s and self.stop_timeout_s else 0)
-        self.wait_for_jobs(lambda: end)
+        self.wait_for_jobs(CANCELLED_WITHIN_S if timeout_s and self.stop_timeout_s else 0)
         for job in self.late_jobs():
             if job.disown():
                 self.outbox.add(job, Outcome("release"))
-        reported = time.monotonic() + self.client.settings.timeout_s
-        self.wait_for_jobs(lambda: reported)
+        self.wait_for_jobs(self.client.settings.timeout_s)  # until their release is reported
         self.ended.set()
         self.beat_now.set()
         self.outbox.close()
@@ -350,11 +348,12 @@ class Worker:
         with self.changed:
             return list(self.jobs)
 
-    def wait_for_jobs(self, deadline: Callable[[], float]) -> None:
-        """Until no message is held, or the deadline, which a second signal may bring forward."""
+    def wait_for_jobs(self, timeout_s: float, until_second_signal: bool = False) -> None:
+        """Until no message is held, for up to this time."""
+        deadline = time.monotonic() + timeout_s
         with self.changed:
-            while self.jobs and time.monotonic() < deadline():
-                self.changed.wait(min(0.2, max(0.0, deadline() - time.monotonic())))
+            while self.jobs and time.monotonic() < deadline and (self.stop_timeout_s or not until_second_signal):
+                self.changed.wait(min(0.2, max(0.0, deadline - time.monotonic())))
 
 
 class AsyncWorker(Worker):
@@ -375,9 +374,9 @@ class AsyncWorker(Worker):
             await self.start_here()
             await stop.wait()
         finally:
+            await self.stop_here()
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)
-            await self.stop_here()
 
     async def start_here(self) -> None:
         """Begins to work in this loop, and returns."""
