@@ -140,6 +140,22 @@ test('a handler that never returns fails after its timeout', async () => {
   assert.match(polite.reason, /longer than its timeout/)
 })
 
+test('a handler that gives up at the end of a stop returns its message', async () => {
+  const { id } = await server.client.put('stopping', 1, { retry: { attempts: 1 } })
+  let begin
+  const begun = new Promise((resolve) => (begin = resolve))
+  const worker = new Worker(server.client.queue('stopping'), (_, { signal }) => new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason))
+    begin()
+  }), quiet)
+  await worker.start()
+  await begun
+  await worker.stop({ timeout: '10ms' })
+  const { state, raw } = await server.client.get(id)
+  assert.deepEqual([state, raw.timeline[0].outcome], ['ready', 'released'])
+  await assert.rejects(worker.start(), /make another one/)
+})
+
 // The kind of a put once took the place of the media type of its request.
 test('a message of an unknown kind fails visibly', async () => {
   const handlers = { bill: () => 'billed', mail: () => 'sent' }

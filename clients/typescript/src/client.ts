@@ -50,7 +50,7 @@ export interface ClientOptions {
 
 /** Every call is safe to repeat, and is repeated when its response is lost. Calls throw DuewheelError. */
 export class Duewheel {
-  /** What the thread of the heartbeats needs to make calls too. */
+  /** What another client of the same kind needs, such as the one in the thread of the heartbeats; no more than a thread can be given. */
   readonly options: Readonly<ClientOptions>
   private readonly transport: Transport
   private readonly base: string
@@ -64,7 +64,8 @@ export class Duewheel {
   constructor(options: ClientOptions) {
     const timeMs = milliseconds(options.timeout ?? '30s', 'timeout')
     const address: Address = { url: options.url, token: options.token, ca: options.ca, timeMs }
-    this.options = options
+    const { url, token, namespace, timeout, ca } = options
+    this.options = { url, ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }), ...(timeout && { timeout }), ...(ca && { ca }) }
     this.transport = new Transport(address)
     this.base = options.namespace === undefined ? '/v1' : `/v1/namespaces/${segment(options.namespace)}`
     this.queues = new Queues(this, 'queues')
