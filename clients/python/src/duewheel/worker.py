@@ -17,6 +17,7 @@ holds them up, so one that computes for minutes keeps its lease.
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import datetime
 import inspect
 import logging
@@ -24,13 +25,14 @@ import signal
 import threading
 import time
 from queue import SimpleQueue
-from typing import Any, Callable, Optional, Union
+from typing import Any, Callable, ContextManager, Iterator, Optional, Union
 
 from .client import AsyncClient, Client
 from .errors import DuewheelError, Unauthorized
 from .handling import LOG, MANY_MAX, Handler, Job, Outbox, Outcome, Retry, Route, Types, is_lost
 from .messages import Lease
 
+Around = Callable[[Job], ContextManager[Any]]
 POLL = datetime.timedelta(seconds=20)
 LEASE = datetime.timedelta(seconds=30)
 ERROR_PAUSE_S = 1.0  # after a lease call that failed for another reason than a missing message
@@ -52,6 +54,7 @@ class Worker:
         self.name, self.stop_timeout_s = name, stop_timeout.total_seconds()
         self.routes: list[Route] = []
         self.schedules: list[Callable[[], Any]] = []  # calls that put them
+        self.contexts: list[Around] = []
         self.changed = threading.Condition()
         self.jobs: dict[Job, Route] = {}  # leased and not yet reported; guarded by changed
         self.started = False
@@ -108,6 +111,12 @@ class Worker:
             self.handler(queue, **options)(check_in_loop if inspect.iscoroutinefunction(function) else check)
             return function
         return declare
+
+    def around(self, context: Around) -> Around:
+        """Declares what is done around each handler, in its thread or task: a function that takes the Job and returns a context manager.
+        What a handler raises goes through it."""
+        self.contexts.append(context)
+        return context
 
     # Its life
 
@@ -206,10 +215,19 @@ class Worker:
             if not job:
                 return
             try:
-                outcome = route.returned(job, route.handler(route.data_of(job), job))
+                with self.surroundings(job):
+                    value = route.handler(route.data_of(job), job)
+                outcome = route.returned(job, value)
             except BaseException as error:  # SystemExit of a handler too: it ends the attempt, and not the worker
                 outcome = route.raised(job, error)
             self.end(route, job, outcome)
+
+    @contextlib.contextmanager
+    def surroundings(self, job: Job) -> Iterator[None]:
+        with contextlib.ExitStack() as stack:
+            for context in self.contexts:
+                stack.enter_context(context(job))
+            yield
 
     def begin_tasks(self, route: Route, jobs: list[Job]) -> None:
         """In the event loop."""
@@ -218,7 +236,9 @@ class Worker:
 
     async def handle_in_loop(self, route: Route, job: Job) -> None:
         try:
-            outcome = route.returned(job, await route.handler(route.data_of(job), job))
+            with self.surroundings(job):
+                value = await route.handler(route.data_of(job), job)
+            outcome = route.returned(job, value)
         except BaseException as error:
             outcome = route.raised(job, error)
         self.end(route, job, outcome)

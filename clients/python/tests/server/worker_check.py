@@ -2,6 +2,7 @@
 """Workers on a real server: what a program in Python adds to the conformance scenarios."""
 
 import asyncio
+import contextlib
 import dataclasses
 import logging
 import os
@@ -123,6 +124,30 @@ class WorkerTest(unittest.TestCase):
         self.assertEqual(self.client.get(message).checkpoint, {"page": 7})
         done.set()
         self.assertEqual(self.client.wait(message, WITHIN).state, "done")
+
+    def test_a_context_is_around_each_handler_and_sees_what_it_raises(self):
+        seen = []
+
+        @self.worker.around
+        @contextlib.contextmanager
+        def watch(job):
+            try:
+                yield
+                seen.append("done")
+            except ZeroDivisionError:
+                seen.append("failed")
+                raise
+        self.worker.handler(self.queue)(lambda data, job: 1 // data)
+
+        @self.worker.handler(f"{self.queue}-loop")
+        async def handle(data, job):
+            return 1 // data
+        self.worker.start()
+        for queue in (self.queue, f"{self.queue}-loop"):
+            self.assertEqual(self.client.wait(self.client.put(queue, 1).id, WITHIN).result, 1)
+            message = self.client.put(queue, 0, **LATER).id
+            self.until("the failure", lambda: self.client.get(message).state == "retrying")
+        self.assertEqual(seen, ["done", "failed"] * 2)
 
     def test_many_outcomes_are_few_requests(self):
         sent, many = [], self.worker.client.many
