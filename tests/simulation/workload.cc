@@ -269,12 +269,18 @@ PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
 // A put with a key once more, as a client sends it that heard nothing, or that asks twice; now and then with another
 // request. Not while the first try is in progress; and not later than its key is kept for sure, unless keys are reused:
 // then it may be another message.
-std::optional<PutCommand> Workload::draw_put_again() {
+std::optional<PutCommand> Workload::draw_put_again(bool is_unfinished) {
     const Oracle::Messages& messages = oracle_.messages();
     if (messages.empty()) return std::nullopt;
     const std::uint64_t newest = std::min<std::uint64_t>(messages.size(), 40);
     std::uint64_t back = 1 + random_.below(newest);
-    if (random_.chance(600'000)) {  // mostly one whose answer was lost
+    if (is_unfinished) {
+        for (std::uint64_t at = 1; at <= newest; ++at) {
+            const MessageModel& message = messages[messages.size() - at];
+            const bool fits = message.answered && !message.put.key.empty() && message.is_surely_unfinished();
+            if (fits && random_.chance(500'000)) back = at;
+        }
+    } else if (random_.chance(600'000)) {  // mostly one whose answer was lost
         const auto is_lost = [&](std::uint64_t at) {
             const MessageModel& message = messages[messages.size() - at];
             return !message.answered && !message.put.key.empty() && message.open.empty();
@@ -298,9 +304,10 @@ std::optional<PutCommand> Workload::draw_put_again() {
 }
 
 void Workload::put_again() {
-    std::optional<PutCommand> command = draw_put_again();
+    const bool says_on_key = random_.chance(400'000);
+    std::optional<PutCommand> command = draw_put_again(says_on_key);
     if (!command) return;
-    if (random_.chance(400'000)) say_on_key(*command);
+    if (says_on_key) say_on_key(*command);
     surroundings_.submit(*std::move(command));
 }
 
@@ -336,7 +343,7 @@ void Workload::put_batch() {
     while (batch.puts.size() < count) {
         if (options_.keyed_per_million > 0 && random_.chance(200'000)) {
             const bool twice = !batch.puts.empty() && random_.chance(300'000) && !batch.puts.back().key.empty();
-            std::optional<PutCommand> again = twice ? std::optional(batch.puts.back()) : draw_put_again();
+            std::optional<PutCommand> again = twice ? std::optional(batch.puts.back()) : draw_put_again(false);
             if (again) {
                 batch.puts.push_back(*std::move(again));
                 continue;

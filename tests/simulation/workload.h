@@ -63,7 +63,7 @@ class Workload {
     void say_on_key(PutCommand& command);
     void put_batch();
     PutCommand draw_put(const QueueOf& queue, std::uint64_t serial);
-    std::optional<PutCommand> draw_put_again();
+    std::optional<PutCommand> draw_put_again(bool is_unfinished);
     void loop();
     void make_recurring(PutCommand& command);
     RepeatChoice draw_repeat(const When& first);
