@@ -10,7 +10,7 @@ const library = pathToFileURL(`${compiled()}/`).href
 const load = (name) => import(library + name)
 const { Attempts } = await load('attempts.js')
 const { Beats } = await load('beats.js')
-const { Conflict, InvalidRequest, Snooze, Unavailable, Worker, checker } = await load('index.js')
+const { Conflict, Duewheel, InvalidRequest, Snooze, Unavailable, Worker, checker } = await load('index.js')
 const { decode, encode } = await load('json.js')
 const { members, milliseconds } = await load('wire.js')
 const { TestServer } = await load('testing.js')
@@ -170,6 +170,45 @@ test('data that does not match its schema is refused at the put, and fails its a
   await assert.rejects(server.client.queue('odd', { schema }).put({ to: 7 }), refused('bad_data', 'data.to'))
   assert.match((await handled(() => 'sent', { queue: { schema } }, { to: 7 })).reason, /data\.to: a string is needed/)
   assert.deepEqual((await handled((data) => data, { queue: { schema } }, { to: 'ann' })).result, { to: 'ann', checked: true })
+})
+
+test('middleware runs around puts, batches and handlers, and learns of dead letters', async () => {
+  const seen = []
+  const sealed = { // as encryption would
+    put: ({ data, ...put }, next) => next({ ...put, data: { sealed: data } }),
+    handle: (context, { sealed: data }, next) => next(data),
+  }
+  const watching = {
+    async put(put, next) {
+      if (put.data === 'refused') throw new Conflict('no', 'not that')
+      seen.push(`put ${JSON.stringify(put.data)}`)
+      return next(put.data === 'elsewhere' ? { ...put, queue: 'other' } : put)
+    },
+    async handle(context, data, next) {
+      try {
+        return await next(data)
+      } catch (error) {
+        seen.push(`threw ${error.message}`)
+        throw error
+      }
+    },
+    dead: (context, reason) => seen.push(`dead ${reason.split('\n')[0]}`),
+  }
+  const client = new Duewheel({ url: server.url, middleware: [watching, sealed] })
+  const { id } = await client.put('mw', 'one', { retry: { attempts: 1 } })
+  assert.deepEqual((await server.client.get(id)).data, { sealed: 'one' })
+  const results = await client.putMany('mw', [{ data: 'refused' }, { data: 'two' }, { data: 'elsewhere' }, { data: 'bad', delay: '-1s' }])
+  assert.deepEqual(results.map((each) => each.code ?? each.state), ['no', 'ready', 'ready', 'negative_duration'])
+  await server.assertPut('other', { sealed: 'elsewhere' })
+  const worker = new Worker(client.queue('mw'), (data) => {
+    if (data === 'one') throw new Error('no luck')
+    return data
+  }, quiet)
+  await worker.start()
+  assert.equal((await server.client.wait(results[1].id)).result, 'two')
+  await server.runUntilIdle('mw')
+  await worker.stop()
+  assert.deepEqual(seen, ['put "one"', 'put "two"', 'put "elsewhere"', 'put "bad"', 'threw no luck', 'dead Error: no luck'])
 })
 
 test('a test finds what was put, and says what is there instead', async () => {

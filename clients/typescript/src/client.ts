@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 
 import { DuewheelError, InvalidRequest, errorOf, isProblem } from './errors.js'
 import { Lease, Message, Receipt } from './messages.js'
+import { aroundBatch, aroundPut, type Middleware, type Outgoing } from './middleware.js'
 import { Queues, Schedules, Watchdogs } from './named.js'
 import type * as api from './openapi.js'
 import { Queue } from './queue.js'
@@ -46,12 +47,15 @@ export interface ClientOptions {
   timeout?: Duration
   /** The certificate of the authority that signs the server's certificate, as PEM; by default those that Node knows. */
   ca?: string | Uint8Array
+  /** What runs around each put and each handler, the first one outermost. */
+  middleware?: readonly Middleware[]
 }
 
 /** Every call is safe to repeat, and is repeated when its response is lost. Calls throw DuewheelError. */
 export class Duewheel {
   /** What another client of the same kind needs, such as the one in the thread of the heartbeats; no more than a thread can be given. */
   readonly options: Readonly<ClientOptions>
+  readonly middleware: readonly Middleware[]
   private readonly transport: Transport
   private readonly base: string
 
@@ -66,6 +70,7 @@ export class Duewheel {
     const address: Address = { url: options.url, token: options.token, ca: options.ca, timeMs }
     const { url, token, namespace, timeout, ca } = options
     this.options = { url, ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }), ...(timeout && { timeout }), ...(ca && { ca }) }
+    this.middleware = options.middleware ?? []
     this.transport = new Transport(address)
     this.base = options.namespace === undefined ? '/v1' : `/v1/namespaces/${segment(options.namespace)}`
     this.queues = new Queues(this, 'queues')
@@ -98,16 +103,28 @@ export class Duewheel {
 
   /** Puts a message. A string is sent as text, a Uint8Array as bytes, anything else as JSON. Without a key it gets a random one, so that
    * it is put once even if its response is lost. */
-  async put(queue: string, data: unknown, options: PutOptions & CallOptions = {}): Promise<Receipt> {
-    const answer = await this.call('POST', `/queues/${segment(queue)}/messages`, putOf({ ...options, data }), {}, options)
+  put(queue: string, data: unknown, options: PutOptions & CallOptions = {}): Promise<Receipt> {
+    const { signal, ...others } = options
+    return aroundPut(this.middleware, (put) => this.putOne(put, signal))({ queue, data, options: others })
+  }
+
+  private async putOne({ queue, data, options }: Outgoing, signal: AbortSignal | undefined): Promise<Receipt> {
+    const answer = await this.call('POST', `/queues/${segment(queue)}/messages`, putOf({ ...options, data }), {}, { ...(signal && { signal }) })
     return new Receipt(answer as api.PutResponse)
   }
 
   /** Puts up to 1,000 messages with one request. For each, in order, its receipt or the error that refused it. */
-  async putMany(queue: string, puts: Iterable<PutOptions & { data: unknown }>, options: CallOptions = {}): Promise<(Receipt | DuewheelError)[]> {
-    const body = Array.from(puts, (put) => text(putOf(put)) + '\n').join('')
+  putMany(queue: string, puts: Iterable<PutOptions & { data: unknown }>, options: CallOptions = {}): Promise<(Receipt | DuewheelError)[]> {
+    const messages = Array.from(puts, ({ data, ...others }): Outgoing => ({ queue, data, options: others }))
+    const batch = (passed: Outgoing[]): Promise<(Receipt | DuewheelError)[]> => this.putBatch(queue, passed, options.signal)
+    if (!this.middleware.some(({ put }) => put)) return batch(messages)
+    return aroundBatch(this.middleware, messages, (put) => this.putOne(put, options.signal), batch)
+  }
+
+  private async putBatch(queue: string, puts: Outgoing[], signal: AbortSignal | undefined): Promise<(Receipt | DuewheelError)[]> {
+    const body = puts.map(({ data, options }) => text(putOf({ ...options, data })) + '\n').join('')
     const path = `/queues/${segment(queue)}/messages:batch`
-    const answer = await this.send({ method: 'POST', path, body: () => body, kind: 'application/x-ndjson', signal: options.signal })
+    const answer = await this.send({ method: 'POST', path, body: () => body, kind: 'application/x-ndjson', signal })
     return (answer as api.PutResult[]).map((line) => (isProblem(line) ? errorOf(line) : new Receipt(line)))
   }
 

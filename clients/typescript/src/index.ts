@@ -6,6 +6,7 @@ export type {
 } from './client.js'
 export { Conflict, DuewheelError, InvalidRequest, NotFound, Throttled, Unauthorized, Unavailable, type Code } from './errors.js'
 export { Lease, Message, Receipt } from './messages.js'
+export type { Middleware, Outgoing } from './middleware.js'
 export { Queue } from './queue.js'
 export type { StandardSchema } from './schema.js'
 export { Json, type Duration, type Instant } from './wire.js'

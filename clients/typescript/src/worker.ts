@@ -12,11 +12,13 @@ import process from 'node:process'
 import { clearTimeout, setTimeout, type Timer } from 'node:timers'
 
 import { Acks } from './acks.js'
+import type { FailOptions } from './client.js'
 import { Job, type Context } from './context.js'
 import { Conflict, InvalidRequest } from './errors.js'
 import { Heart } from './heart.js'
 import { encode } from './json.js'
 import type { Lease } from './messages.js'
+import { aroundHandler } from './middleware.js'
 import type { ScheduleSettings } from './named.js'
 import { Dead, Retry, Snooze, reasonOf } from './outcomes.js'
 import type { Queue } from './queue.js'
@@ -180,28 +182,42 @@ export class Worker<T = unknown, R = unknown> {
     await this.end(job, report)
   }
 
-  private async handle(job: Job<T>): Promise<R> {
-    const { context, lease } = job
-    const { kind } = lease.headers
-    const handler = typeof this.handlers === 'function' ? this.handlers
-      : kind !== undefined && Object.hasOwn(this.handlers, kind) ? this.handlers[kind] : undefined
-    if (!handler) {
-      throw new Error(`no handler for the kind \`${kind ?? ''}\`: there is ${Object.keys(this.handlers).join(', ')}`)
+  private async handle({ context, lease }: Job<T>): Promise<R> {
+    const last = async (data: unknown): Promise<R> => this.handlerOf(lease)(await checked(this.queue.schema, data), context)
+    return await aroundHandler(this.queue.client.middleware, context as Context, last)(lease.data) as R
+  }
+
+  private handlerOf({ headers: { kind } }: Lease<T>): Handler<T, R> {
+    if (typeof this.handlers === 'function') return this.handlers
+    const handler = kind !== undefined && Object.hasOwn(this.handlers, kind) ? this.handlers[kind] : undefined
+    if (!handler) throw new Error(`no handler for the kind \`${kind ?? ''}\`: there is ${Object.keys(this.handlers).join(', ')}`)
+    return handler
+  }
+
+  /** Fails the attempt, and calls the middleware if the message is a dead letter now. */
+  private async fail(job: Job<T>, reason: string, options?: FailOptions): Promise<void> {
+    const { client } = this.queue
+    if ((await client.fail(job.lease, reason, options)).outcome !== 'dead') return
+    for (const { dead } of client.middleware) {
+      try {
+        dead?.(job.context as Context, reason)
+      } catch (error) {
+        this.log('a middleware has failed', error)
+      }
     }
-    return handler(await checked(this.queue.schema, lease.data), context)
   }
 
   /** The call that ends the lease after the handler has thrown. */
   private reportOf(job: Job<T>, thrown: unknown): () => Promise<unknown> {
     const { client } = this.queue
     if (thrown instanceof Retry) {
-      return () => client.fail(job.lease, thrown.message, thrown.after === undefined ? {} : { retryIn: thrown.after })
+      return () => this.fail(job, thrown.message, thrown.after === undefined ? {} : { retryIn: thrown.after })
     }
     if (thrown instanceof Snooze) return () => client.release(job.lease, { delay: thrown.delay })
-    if (thrown instanceof Dead) return () => client.fail(job.lease, thrown.message, { dead: true })
+    if (thrown instanceof Dead) return () => this.fail(job, thrown.message, { dead: true })
     if (job.cancelledBy === 'stopping') return () => client.release(job.lease)
     if (!job.cancelledBy) this.log(`the handler of message ${job.id} failed`, thrown)
-    return () => client.fail(job.lease, reasonOf(thrown))
+    return () => this.fail(job, reasonOf(thrown))
   }
 
   /** Ends the lease, unless it is lost or given back. The lease is extended until there is a response. */
@@ -215,7 +231,7 @@ export class Worker<T = unknown, R = unknown> {
         } else {
           // The result may be too large. The attempt fails visibly instead of being repeated for ever.
           this.log(`the outcome of message ${job.id} was refused: ${String(error)}`)
-          if (error instanceof InvalidRequest) await this.queue.client.fail(job.lease, `its outcome was refused: ${error.message}`).catch((again) => this.log(String(again)))
+          if (error instanceof InvalidRequest) await this.fail(job, `its outcome was refused: ${error.message}`).catch((again) => this.log(String(again)))
         }
       }
     }
@@ -228,7 +244,7 @@ export class Worker<T = unknown, R = unknown> {
   private limit(job: Job<T>, timeout: Duration): Timer {
     return setTimeout(() => {
       job.cancel('timeout')
-      setTimeout(() => void this.end(job, () => this.queue.client.fail(job.lease, `the handler did not return within ${timeout}`)), GRACE_MS).unref()
+      setTimeout(() => void this.end(job, () => this.fail(job, `the handler did not return within ${timeout}`)), GRACE_MS).unref()
     }, milliseconds(timeout, 'timeout'))
   }
 
