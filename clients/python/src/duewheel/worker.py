@@ -10,8 +10,8 @@
 
 A handler that returns has done its message, and what it returns is the result. Retry, Snooze and Dead say something else, and any
 other exception fails the attempt, so that the server's retry rule decides. A function is called in a thread, and a coroutine runs in
-an event loop. One thread leases for each queue, one extends all leases, and two report outcomes, many with one request: no handler
-holds them up, so one that computes for minutes keeps its lease.
+an event loop. One thread leases for each queue, and others keep the leases (leases.py), so a handler that computes for minutes keeps
+its own.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ import datetime
 import inspect
 import logging
 import signal
-import threading
 import time
 from queue import SimpleQueue
 from typing import Any, Callable, ContextManager, Iterator, Optional, Union
 
 from .client import AsyncClient, Client
 from .errors import DuewheelError, Unauthorized
-from .handling import LOG, MANY_MAX, Handler, Job, Outbox, Outcome, Retry, Route, Types, is_lost
+from .handling import LOG, MANY_MAX, Handler, Job, Outcome, Retry, Route, Types
+from .leases import Leases, spawn
 from .messages import Lease
 
 Around = Callable[[Job], ContextManager[Any]]
@@ -37,9 +37,7 @@ POLL = datetime.timedelta(seconds=20)
 LEASE = datetime.timedelta(seconds=30)
 ERROR_PAUSE_S = 1.0  # after a lease call that failed for another reason than a missing message
 GATHER_S = 0.005     # how long to wait for more free handlers before the next lease call
-SAID_PAUSE_S = 0.1   # between two extensions that only carry progress
 CANCELLED_WITHIN_S = 1.0  # how long handlers have to notice their cancel at the end of a stop
-REPORTERS = 2
 
 
 class Worker:
@@ -55,13 +53,10 @@ class Worker:
         self.routes: list[Route] = []
         self.schedules: list[Callable[[], Any]] = []  # calls that put them
         self.contexts: list[Around] = []
-        self.changed = threading.Condition()
-        self.jobs: dict[Job, Route] = {}  # leased and not yet reported; guarded by changed
+        self.leases = Leases(self.client)
+        self.changed = self.leases.changed
         self.started = False
         self.stopping = False             # guarded by changed
-        self.ended = threading.Event()
-        self.beat_now = threading.Event()  # a job has said something, or the worker has ended
-        self.outbox = Outbox()
         self.queues: dict[Route, SimpleQueue[Optional[Job]]] = {}  # jobs for the threads of a route; None ends one
         self.loop: Optional[asyncio.AbstractEventLoop] = None  # where coroutines run
         self.own_loop: Optional[asyncio.AbstractEventLoop] = None  # the same, if it has a thread of this worker
@@ -126,7 +121,7 @@ class Worker:
             signal.signal(number, self.on_signal)
         self.start()
         while not self.stopping:
-            self.ended.wait(0.2)  # short, because a signal is handled between two calls of the main thread
+            self.leases.ended.wait(0.2)  # short, because a signal is handled between two calls of the main thread
         self.finish(self.stop_timeout_s)
 
     def on_signal(self, *unused: object) -> None:
@@ -141,15 +136,14 @@ class Worker:
             put()
         if not self.loop and any(route.is_async for route in self.routes):
             self.loop = self.own_loop = asyncio.new_event_loop()
-            self.spawn(self.loop.run_forever)
+            spawn(self.loop.run_forever)
         for route in self.routes:
-            self.spawn(self.poll, route)
+            spawn(self.poll, route)
             if not route.is_async:
                 self.queues[route] = SimpleQueue()
                 for _ in range(route.concurrency):
-                    self.spawn(self.handle, route, self.queues[route])
-        for target in (self.beat, *[self.report_all] * REPORTERS):
-            self.spawn(target)
+                    spawn(self.handle, route, self.queues[route])
+        self.leases.start(route.lease for route in self.routes)
 
     def stop(self, timeout: Optional[datetime.timedelta] = None) -> None:
         """Leases no more, waits for running handlers, cancels those that are late, and releases what is left: their attempts do
@@ -158,11 +152,6 @@ class Worker:
             self.stopping = True
             self.changed.notify_all()
         self.finish(self.stop_timeout_s if timeout is None else timeout.total_seconds())
-
-    @staticmethod
-    def spawn(target: Callable[..., None], *arguments: Any) -> None:
-        """A daemon thread, so that a handler that never returns does not hold up the end of the process."""
-        threading.Thread(target=target, args=arguments, daemon=True, name=f"duewheel-{getattr(target, '__name__', 'thread')}").start()
 
     # Leases
 
@@ -176,7 +165,7 @@ class Worker:
                 leases = self.client.lease(route.queue, max=min(free, MANY_MAX), lease=route.lease, wait=POLL, worker=self.name)
             except DuewheelError as error:
                 LOG.log(logging.ERROR if isinstance(error, Unauthorized) else logging.WARNING, "duewheel: no lease of queue %s: %s", route.queue, error)
-                self.ended.wait(ERROR_PAUSE_S)
+                self.leases.ended.wait(ERROR_PAUSE_S)
                 continue
             self.begin(route, leases)
 
@@ -192,14 +181,14 @@ class Worker:
 
     def begin(self, route: Route, leases: list[Lease]) -> None:
         """Messages that come while the worker stops go back at once."""
-        jobs = [Job(lease, self.beat_now.set) for lease in leases]
+        jobs = [Job(lease, self.leases.beat_now.set) for lease in leases]
         with self.changed:
             stopping = self.stopping
             if not stopping:
-                self.jobs.update((job, route) for job in jobs)
+                self.leases.jobs.update((job, route.lease) for job in jobs)
                 route.running += len(jobs)
         if stopping:
-            self.report(Outcome("release"), jobs)
+            self.leases.report(Outcome("release"), jobs)
         elif self.loop and route.is_async:
             self.loop.call_soon_threadsafe(self.begin_tasks, route, jobs)
         else:
@@ -245,135 +234,28 @@ class Worker:
 
     def end(self, route: Route, job: Job, outcome: Outcome) -> None:
         """The handler is free for another message, and the outcome is reported by another thread."""
-        if job.disown():
-            self.outbox.add(job, outcome)
+        self.leases.end(job, outcome)
         with self.changed:
             route.running -= 1
             self.changed.notify_all()
 
-    # Reports
-
-    def report_all(self) -> None:
-        """What comes while a request is on its way is the next one."""
-        while True:
-            taken = self.outbox.take()
-            if not taken:
-                return
-            outcome, jobs = taken
-            self.report(outcome, jobs)
-            self.forget(jobs)
-
-    def forget(self, jobs: list[Job]) -> None:
-        """Their leases are no longer this worker's."""
-        with self.changed:
-            for job in jobs:
-                self.jobs.pop(job, None)
-            self.changed.notify_all()
-
-    def report(self, outcome: Outcome, jobs: list[Job]) -> None:
-        try:
-            answers: Any = self.client.many([job.lease for job in jobs], outcome.verb, **outcome.options)
-        except (DuewheelError, TypeError, ValueError) as error:
-            answers = [error] * len(jobs)
-        for job, answer in zip(jobs, answers):
-            if not isinstance(answer, Exception):
-                continue
-            if is_lost(answer):
-                LOG.warning("duewheel: the %s of message %s came too late, its lease had ended: %s", outcome.verb, job.id, answer)
-                continue
-            LOG.error("duewheel: the %s of message %s was refused: %s", outcome.verb, job.id, answer)
-            if outcome.verb != "fail":  # a result that is too large, for example: fail visibly, instead of being repeated for ever
-                self.report(Outcome("fail", {"reason": f"the {outcome.verb} was refused: {answer}"}), [job])
-
-    # Heartbeats
-
-    def beat(self) -> None:
-        """Extends the leases of each queue at a third of their length, and at once those of jobs that have said something, until the
-        worker has ended."""
-        next_s = {route: time.monotonic() + route.lease.total_seconds() / 3 for route in self.routes}
-        while self.routes:
-            said = self.beat_now.wait(max(0.0, min(next_s.values()) - time.monotonic()))
-            self.beat_now.clear()
-            if self.ended.is_set():
-                return
-            for route in self.routes:
-                due = next_s[route] <= time.monotonic()
-                if due:
-                    next_s[route] = time.monotonic() + route.lease.total_seconds() / 3
-                with self.changed:
-                    jobs = [job for job, each in self.jobs.items() if each is route and (due or job.said)]
-                self.extend(route, jobs)
-            if said and self.ended.wait(SAID_PAUSE_S):
-                return
-
-    def extend(self, route: Route, jobs: list[Job]) -> None:
-        """Those that have said something one by one, and all others with one request."""
-        silent = []
-        for job in jobs:
-            said = job.take_said()
-            if said:
-                try:
-                    self.extended(job, self.client.extend(job.lease, route.lease, **said))
-                except DuewheelError as error:
-                    if error.code not in ("bad_progress", "checkpoint_too_large"):
-                        job.say_again(said)
-                    self.extended(job, error)
-                except (TypeError, ValueError) as error:
-                    LOG.error("duewheel: the progress of message %s is no JSON: %s", job.id, error)
-            else:
-                silent.append(job)
-        for begin in range(0, len(silent), MANY_MAX):
-            chunk = silent[begin:begin + MANY_MAX]
-            try:
-                results = self.client.many([job.lease for job in chunk], "extend", lease=route.lease)
-            except DuewheelError as error:
-                LOG.warning("duewheel: %d leases of queue %s were not extended: %s", len(chunk), route.queue, error)
-                continue
-            for job, result in zip(chunk, results):
-                self.extended(job, result)
-
-    def extended(self, job: Job, result: Any) -> None:
-        if is_lost(result):
-            if job.disown():
-                LOG.warning("duewheel: the lease of message %s was lost; its handler is cancelled: %s", job.id, result)
-                job.cancel("lost")
-                self.forget([job])
-        elif isinstance(result, DuewheelError):
-            LOG.warning("duewheel: the lease of message %s was not extended: %s", job.id, result)
-        elif result.get("cancel_requested"):
-            job.cancel("requested")
-
     # The stop
 
     def finish(self, timeout_s: float) -> None:
-        LOG.info("duewheel: the worker stops; handlers of %d messages have up to %g s", len(self.jobs), timeout_s)
-        self.wait_for_jobs(timeout_s, until_second_signal=True)
-        for job in self.late_jobs():
+        LOG.info("duewheel: the worker stops; handlers of %d messages have up to %g s", len(self.leases.all()), timeout_s)
+        self.leases.wait_until_empty(timeout_s, lambda: not self.stop_timeout_s)  # which a second signal makes 0
+        for job in self.leases.all():
             job.cancel("stop")
-        self.wait_for_jobs(CANCELLED_WITHIN_S if timeout_s and self.stop_timeout_s else 0)
-        for job in self.late_jobs():
-            if job.disown():
-                self.outbox.add(job, Outcome("release"))
-        self.wait_for_jobs(self.client.settings.timeout_s)  # until their release is reported
-        self.ended.set()
-        self.beat_now.set()
-        self.outbox.close()
+        self.leases.wait_until_empty(CANCELLED_WITHIN_S if timeout_s and self.stop_timeout_s else 0)
+        for job in self.leases.all():
+            self.leases.end(job, Outcome("release"))
+        self.leases.wait_until_empty(self.client.settings.timeout_s)  # until their release is reported
+        self.leases.close()
         for route, queue in self.queues.items():
             for _ in range(route.concurrency):
                 queue.put(None)
         if self.own_loop:
             self.own_loop.call_soon_threadsafe(self.own_loop.stop)
-
-    def late_jobs(self) -> list[Job]:
-        with self.changed:
-            return list(self.jobs)
-
-    def wait_for_jobs(self, timeout_s: float, until_second_signal: bool = False) -> None:
-        """Until no message is held, for up to this time."""
-        deadline = time.monotonic() + timeout_s
-        with self.changed:
-            while self.jobs and time.monotonic() < deadline and (self.stop_timeout_s or not until_second_signal):
-                self.changed.wait(min(0.2, max(0.0, deadline - time.monotonic())))
 
 
 class AsyncWorker(Worker):

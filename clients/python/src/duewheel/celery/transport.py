@@ -14,13 +14,15 @@ import json
 import logging
 import socket
 import threading
+import time
 from queue import Empty, SimpleQueue
 from typing import Any, Optional
 
 from kombu.transport import virtual
 
 from ..errors import Conflict, DuewheelError, NotFound
-from ..handling import MANY_MAX, Outbox, Outcome, is_lost
+from ..handling import Job, Outcome
+from ..leases import Leases
 from ..messages import Lease
 from ..wire import Json
 from .connection import Connection, queue_name
@@ -30,17 +32,11 @@ BINDINGS = "celery.bindings/"
 LEASE = datetime.timedelta(seconds=30)
 POLL = datetime.timedelta(seconds=20)
 ERROR_PAUSE_S = 1.0
+CLOSE_WITHIN_S = 10.0
 UNLIMITED = 100  # what one lease call takes for a consumer without a prefetch count
 BROADCAST_FOR = datetime.timedelta(minutes=5)      # after which a worker that does not read does not get a control message
 REPLIES_FOR = datetime.timedelta(hours=1)          # after which the binding of a queue for replies to one process is forgotten
 ETA = "duewheel_eta"  # the header of a delivered message that had an ETA, which a worker must not wait for again
-
-
-class Held:
-    """A leased message of a channel: what Outbox knows as a job."""
-
-    def __init__(self, lease: Lease) -> None:
-        self.lease = lease
 
 
 class QoS(virtual.QoS):
@@ -71,11 +67,10 @@ class Channel(virtual.Channel):
         super().__init__(connection, **options)
         self.server = connection.server
         self.changed = threading.Condition()
-        self.held: dict[str, Held] = {}     # by lease token; guarded by changed
+        self.held: dict[str, Job] = {}      # by lease token; guarded by changed
         self.leasing = 0                    # how many messages the lease calls on their way may return; guarded by changed
         self.unanswered: set[str] = set()   # queues whose messages are not acknowledged by their consumer
-        self.outbox: Any = Outbox()
-        self.threads = False
+        self.leases: Optional[Leases] = None  # with the first message that is consumed
 
     # Publish
 
@@ -202,8 +197,12 @@ class Channel(virtual.Channel):
         headers = message.get("headers") or {}
         if headers.get("eta"):
             headers[ETA], headers["eta"] = headers["eta"], None
+        job = Job(lease)
+        assert self.leases
         with self.changed:
-            self.held[lease.token] = Held(lease)
+            self.held[lease.token] = job
+        with self.leases.changed:
+            self.leases.jobs[job] = LEASE
         return message
 
     def fetch(self, queue: str, consumer_tag: str) -> None:
@@ -217,7 +216,7 @@ class Channel(virtual.Channel):
                 leases = self.server.client.lease(queue_name(queue), max=room, lease=LEASE, wait=POLL)
             except DuewheelError as error:
                 LOG.warning("duewheel: no lease of queue %s: %s", queue, error)
-                threading.Event().wait(ERROR_PAUSE_S)
+                time.sleep(ERROR_PAUSE_S)
             finally:
                 with self.changed:
                     self.leasing -= room
@@ -246,50 +245,15 @@ class Channel(virtual.Channel):
 
     def end(self, token: str, outcome: Outcome) -> None:
         with self.changed:
-            held = self.held.pop(token, None)
+            job = self.held.pop(token, None)
             self.changed.notify_all()
-        if held:
-            self.outbox.add(held, outcome)
+        if job and self.leases:
+            self.leases.end(job, outcome)
 
     def start_threads(self) -> None:
-        if not self.threads:
-            self.threads = True
-            self.ended = threading.Event()
-            for target in (self.report_all, self.beat):
-                threading.Thread(target=target, daemon=True, name=f"duewheel-{target.__name__}").start()
-
-    def report_all(self) -> None:
-        while True:
-            taken = self.outbox.take()
-            if not taken:
-                self.ended.set()
-                return
-            outcome, held = taken
-            try:
-                answers: Any = self.server.client.many([each.lease for each in held], outcome.verb, **outcome.options)
-            except DuewheelError as error:
-                answers = [error] * len(held)
-            for each, answer in zip(held, answers):
-                if isinstance(answer, DuewheelError):
-                    LOG.warning("duewheel: the %s of message %s failed: %s", outcome.verb, each.lease.id, answer)
-
-    def beat(self) -> None:
-        """Extends all leases at a third of their length."""
-        while not self.ended.wait(LEASE.total_seconds() / 3):
-            with self.changed:
-                held = list(self.held.values())
-            for begin in range(0, len(held), MANY_MAX):
-                chunk = held[begin:begin + MANY_MAX]
-                try:
-                    answers = self.server.client.many([each.lease for each in chunk], "extend", lease=LEASE)
-                except DuewheelError as error:
-                    LOG.warning("duewheel: %d leases were not extended: %s", len(chunk), error)
-                    continue
-                for each, answer in zip(chunk, answers):
-                    if is_lost(answer):
-                        LOG.warning("duewheel: the lease of message %s was lost; its task may run twice", each.lease.id)
-                        with self.changed:
-                            self.held.pop(each.lease.token, None)
+        if not self.leases:
+            self.leases = Leases(self.server.client)
+            self.leases.start([LEASE])
 
     def close(self) -> None:
         super().close()
@@ -297,9 +261,9 @@ class Channel(virtual.Channel):
             left = list(self.held)
         for token in left:
             self.end(token, Outcome("release"))
-        self.outbox.close()
-        if self.threads:
-            self.ended.wait(10)
+        if self.leases:
+            self.leases.wait_until_empty(CLOSE_WITHIN_S)
+            self.leases.close()
 
 
 class Transport(virtual.Transport):

@@ -1,0 +1,156 @@
+"""The leases that a worker has: extended until the outcome of each is reported.
+
+One thread extends all of them, and two report, many leases with one request, so no handler holds them up.
+"""
+
+from __future__ import annotations
+
+import datetime
+import threading
+import time
+from typing import Any, Callable, Iterable
+
+from .client import Client
+from .errors import DuewheelError
+from .handling import LOG, MANY_MAX, Job, Outbox, Outcome, is_lost
+
+SAID_PAUSE_S = 0.1   # between two extensions that only carry progress
+REPORTERS = 2
+
+
+class Leases:
+    """Thread-safe. Each lease has one of the lengths that start() gets, and is extended each third of it."""
+
+    def __init__(self, client: Client) -> None:
+        self.client = client
+        self.changed = threading.Condition()
+        self.jobs: dict[Job, datetime.timedelta] = {}  # leased and not yet reported; guarded by changed
+        self.outbox = Outbox()
+        self.ended = threading.Event()
+        self.beat_now = threading.Event()  # a job has said something, or all has ended
+
+    def start(self, lengths: Iterable[datetime.timedelta]) -> None:
+        spawn(self.beat, set(lengths))
+        for _ in range(REPORTERS):
+            spawn(self.report_all)
+
+    def end(self, job: Job, outcome: Outcome) -> None:
+        """The outcome is reported by another thread. Does nothing for a lease that was lost or ended before."""
+        if job.disown():
+            self.outbox.add(job, outcome)
+
+    def forget(self, jobs: list[Job]) -> None:
+        """They are no longer extended."""
+        with self.changed:
+            for job in jobs:
+                self.jobs.pop(job, None)
+            self.changed.notify_all()
+
+    def all(self) -> list[Job]:
+        with self.changed:
+            return list(self.jobs)
+
+    def wait_until_empty(self, timeout_s: float, is_over: Callable[[], bool] = lambda: False) -> None:
+        """Until no message is held, for up to this time, or until the wait is over for another reason."""
+        deadline = time.monotonic() + timeout_s
+        with self.changed:
+            while self.jobs and time.monotonic() < deadline and not is_over():
+                self.changed.wait(min(0.2, max(0.0, deadline - time.monotonic())))
+
+    def close(self) -> None:
+        """Ends the threads when what has ended is reported."""
+        self.ended.set()
+        self.beat_now.set()
+        self.outbox.close()
+
+    # Reports
+
+    def report_all(self) -> None:
+        """What comes while a request is on its way is the next one."""
+        while True:
+            taken = self.outbox.take()
+            if not taken:
+                return
+            outcome, jobs = taken
+            self.report(outcome, jobs)
+            self.forget(jobs)
+
+    def report(self, outcome: Outcome, jobs: list[Job]) -> None:
+        try:
+            answers: Any = self.client.many([job.lease for job in jobs], outcome.verb, **outcome.options)
+        except (DuewheelError, TypeError, ValueError) as error:
+            answers = [error] * len(jobs)
+        for job, answer in zip(jobs, answers):
+            if not isinstance(answer, Exception):
+                continue
+            if is_lost(answer):
+                LOG.warning("duewheel: the %s of message %s came too late, its lease had ended: %s", outcome.verb, job.id, answer)
+                continue
+            LOG.error("duewheel: the %s of message %s was refused: %s", outcome.verb, job.id, answer)
+            if outcome.verb != "fail":  # a result that is too large, for example: fail visibly, instead of being repeated for ever
+                self.report(Outcome("fail", {"reason": f"the {outcome.verb} was refused: {answer}"}), [job])
+
+    # Heartbeats
+
+    def beat(self, lengths: set[datetime.timedelta]) -> None:
+        """Extends leases at a third of their length, and at once those of jobs that have said something."""
+        next_s = {length: time.monotonic() + length.total_seconds() / 3 for length in lengths}
+        while lengths:
+            said = self.beat_now.wait(max(0.0, min(next_s.values()) - time.monotonic()))
+            self.beat_now.clear()
+            if self.ended.is_set():
+                return
+            for length in lengths:
+                due = next_s[length] <= time.monotonic()
+                if due:
+                    next_s[length] = time.monotonic() + length.total_seconds() / 3
+                with self.changed:
+                    jobs = [job for job, each in self.jobs.items() if each == length and (due or job.said)]
+                self.extend(length, jobs)
+            if said and self.ended.wait(SAID_PAUSE_S):
+                return
+
+    def extend(self, length: datetime.timedelta, jobs: list[Job]) -> None:
+        """Those that have said something one by one, and all others with one request."""
+        silent = []
+        for job in jobs:
+            said = job.take_said()
+            if said:
+                self.extend_with(job, length, said)
+            else:
+                silent.append(job)
+        for begin in range(0, len(silent), MANY_MAX):
+            chunk = silent[begin:begin + MANY_MAX]
+            try:
+                results = self.client.many([job.lease for job in chunk], "extend", lease=length)
+            except DuewheelError as error:
+                LOG.warning("duewheel: %d leases were not extended: %s", len(chunk), error)
+                continue
+            for job, result in zip(chunk, results):
+                self.extended(job, result)
+
+    def extend_with(self, job: Job, length: datetime.timedelta, said: dict[str, Any]) -> None:
+        try:
+            self.extended(job, self.client.extend(job.lease, length, **said))
+        except DuewheelError as error:
+            if error.code not in ("bad_progress", "checkpoint_too_large"):
+                job.say_again(said)
+            self.extended(job, error)
+        except (TypeError, ValueError) as error:
+            LOG.error("duewheel: the progress of message %s is no JSON: %s", job.id, error)
+
+    def extended(self, job: Job, result: Any) -> None:
+        if is_lost(result):
+            if job.disown():
+                LOG.warning("duewheel: the lease of message %s was lost, and another worker may have it: %s", job.id, result)
+                job.cancel("lost")
+                self.forget([job])
+        elif isinstance(result, DuewheelError):
+            LOG.warning("duewheel: the lease of message %s was not extended: %s", job.id, result)
+        elif result.get("cancel_requested"):
+            job.cancel("requested")
+
+
+def spawn(target: Any, *arguments: Any) -> None:
+    """A daemon thread, so that a handler that never returns does not hold up the end of the process."""
+    threading.Thread(target=target, args=arguments, daemon=True, name=f"duewheel-{getattr(target, '__name__', 'thread')}").start()
