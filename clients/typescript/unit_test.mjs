@@ -12,6 +12,7 @@ const { Attempts } = await load('attempts.js')
 const { Beats } = await load('beats.js')
 const { Conflict, Duewheel, InvalidRequest, Snooze, Unavailable, Worker, checker } = await load('index.js')
 const { decode, encode } = await load('json.js')
+const { openTelemetry } = await load('opentelemetry.js')
 const { members, milliseconds } = await load('wire.js')
 const { TestServer } = await load('testing.js')
 
@@ -209,6 +210,59 @@ test('middleware runs around puts, batches and handlers, and learns of dead lett
   await server.runUntilIdle('mw')
   await worker.stop()
   assert.deepEqual(seen, ['put "one"', 'put "two"', 'put "elsewhere"', 'put "bad"', 'threw no luck', 'dead Error: no luck'])
+})
+
+/** The parts of @opentelemetry/api that are used, which keep what they are given. */
+class Telemetry {
+  spans = []
+  values = {}
+  ROOT_CONTEXT = {}
+  context = { active: () => this.ROOT_CONTEXT, with: (_, run) => run() }
+  trace = {
+    getTracer: () => ({
+      startSpan: (name, { kind, links = [] }) => {
+        const span = { name, kind, linked: links.map(({ context }) => context.name), attributes: {}, setAttribute: (key, value) => { span.attributes[key] = value },
+          setStatus: ({ code }) => { span.code = code }, recordException: ({ message }) => { span.exception = message }, end: () => { span.ended = true } }
+        this.spans.push(span)
+        return span
+      },
+    }),
+    setSpan: (_, span) => ({ span }),
+    getSpanContext: ({ span }) => span,
+  }
+  propagation = {
+    inject: ({ span }, carrier) => { carrier.traceparent = `00-${'1'.repeat(32)}-${String(this.spans.indexOf(span) + 1).padStart(16, '0')}-01` },
+    extract: (_, { traceparent }) => ({ span: this.spans[Number(traceparent.split('-')[2]) - 1] }),
+  }
+  metrics = {
+    getMeter: () => {
+      const instrument = (name) => {
+        const add = (value, attributes) => (this.values[name] ??= []).push([value, attributes['duewheel.outcome']])
+        return { add, record: add }
+      }
+      return { createHistogram: instrument, createUpDownCounter: instrument }
+    },
+  }
+}
+
+test('a handler has a span that is linked to the put, and metrics', async () => {
+  const telemetry = new Telemetry()
+  const client = new Duewheel({ url: server.url, middleware: [openTelemetry(telemetry)] })
+  const { id } = await client.put('traced', 'good', { retry: { attempts: 1 } })
+  await client.putMany('traced', [{ data: 'bad', retry: { attempts: 1 } }])
+  await assert.rejects(client.put('traced', 'early', { delay: '-1s' }), refused('negative_duration', 'delay'))
+  const worker = new Worker(client.queue('traced'), (data) => {
+    if (data === 'bad') throw new Error('no luck')
+  }, quiet)
+  await worker.start()
+  await server.runUntilIdle('traced')
+  await worker.stop()
+  assert.deepEqual(telemetry.spans.map(({ name, kind, linked, code, exception, ended }) => [name, kind, linked.join(), code ?? 0, exception, ended]), [
+    ['send traced', 3, '', 0, undefined, true], ['send traced', 3, '', 0, undefined, true], ['send traced', 3, '', 2, telemetry.spans[2].exception, true],
+    ['process traced', 4, 'send traced', 0, undefined, true], ['process traced', 4, 'send traced', 2, 'no luck', true]])
+  assert.equal(telemetry.spans[0].attributes['messaging.message.id'], id)
+  assert.equal(telemetry.values['duewheel.worker.busy'].reduce((sum, [value]) => sum + value, 0), 0)
+  assert.deepEqual(telemetry.values['messaging.process.duration'].map(([, outcome]) => outcome), ['done', 'failed'])
 })
 
 test('a test finds what was put, and says what is there instead', async () => {

@@ -15,8 +15,9 @@ import { members, milliseconds, query, segment, text, type Duration, type Instan
 /** What every call takes: it ends with the reason of the signal when this is aborted. What the server has carried out by then, stays. */
 export interface CallOptions { signal?: AbortSignal }
 
-/** `kind` is a header that says which of several types of messages of the queue this is. */
-export type PutOptions = OptionsOf<api.Put> & { kind?: string }
+/** `kind` is a header that says which of several types of messages of the queue this is. `traceparent` (W3C Trace Context) is stored with
+ * the message; all messages of a batch have that of the first. */
+export type PutOptions = OptionsOf<api.Put> & { kind?: string; traceparent?: string }
 export type LeaseOptions = OptionsOf<api.Lease> & CallOptions
 export type FailOptions = OptionsOf<Omit<api.Fail, 'reason'>> & CallOptions
 export type ExtendOptions = OptionsOf<api.Extend> & CallOptions
@@ -89,10 +90,10 @@ export class Duewheel {
   }
 
   /** Any call of the API, by method and path below /v1: a way to what has no method here. */
-  call(method: string, path: string, value?: Members, parameters: Members = {}, options: CallOptions & Times = {}): Promise<unknown> {
+  call(method: string, path: string, value?: Members, parameters: Members = {}, options: CallOptions & Times & { traceparent?: string | undefined } = {}): Promise<unknown> {
     const body = value && text(value)
-    const { signal, waitMs, timeMs } = options
-    return this.send({ method, path: path + query(parameters), body: body === undefined ? undefined : () => body, signal, waitMs, timeMs })
+    const { signal, waitMs, timeMs, traceparent } = options
+    return this.send({ method, path: path + query(parameters), body: body === undefined ? undefined : () => body, signal, waitMs, timeMs, traceparent })
   }
 
   private send(request: Request): Promise<unknown> {
@@ -109,7 +110,7 @@ export class Duewheel {
   }
 
   private async putOne({ queue, data, options }: Outgoing, signal: AbortSignal | undefined): Promise<Receipt> {
-    const answer = await this.call('POST', `/queues/${segment(queue)}/messages`, putOf({ ...options, data }), {}, { ...(signal && { signal }) })
+    const answer = await this.call('POST', `/queues/${segment(queue)}/messages`, putOf({ ...options, data }), {}, { ...(signal && { signal }), traceparent: options.traceparent })
     return new Receipt(answer as api.PutResponse)
   }
 
@@ -124,7 +125,7 @@ export class Duewheel {
   private async putBatch(queue: string, puts: Outgoing[], signal: AbortSignal | undefined): Promise<(Receipt | DuewheelError)[]> {
     const body = puts.map(({ data, options }) => text(putOf({ ...options, data })) + '\n').join('')
     const path = `/queues/${segment(queue)}/messages:batch`
-    const answer = await this.send({ method: 'POST', path, body: () => body, kind: 'application/x-ndjson', signal })
+    const answer = await this.send({ method: 'POST', path, body: () => body, kind: 'application/x-ndjson', signal, traceparent: puts[0]?.options.traceparent })
     return (answer as api.PutResult[]).map((line) => (isProblem(line) ? errorOf(line) : new Receipt(line)))
   }
 
@@ -279,7 +280,7 @@ export class Duewheel {
 }
 
 /** The members of a put. Each call makes another key, if the options have none: it is called once for all attempts. */
-function putOf({ kind, ...options }: PutOptions & { data: unknown }): Members {
+function putOf({ kind, traceparent: _, ...options }: PutOptions & { data: unknown }): Members {
   if (options.data === undefined) throw new InvalidRequest('not_json', '`data` is undefined: put null, or an empty text', 'data')
   const value = members(options)
   if (kind !== undefined) value['headers'] = { ...options.headers, kind }

@@ -56,6 +56,8 @@ export class Lease<T = unknown> {
   get data(): T { return dataOf(this.raw) as T }
   /** What an earlier attempt said last. */
   get checkpoint(): unknown { return this.raw.checkpoint }
+  /** The trace of the put (W3C Trace Context). */
+  get traceparent(): string | undefined { return this.raw.traceparent }
   /** The prepared message that a check of a transaction asks about. */
   get check(): api.Check | undefined { return this.raw.check }
   /** The nominal time of the watchdog's last feed, if a watchdog created the message. */

@@ -34,6 +34,7 @@ export interface Request extends Times {
   body?: ((passedMs: number) => string) | undefined
   kind?: 'application/json' | 'application/x-ndjson'
   signal?: AbortSignal | undefined
+  traceparent?: string | undefined
 }
 
 interface Response {
@@ -97,6 +98,7 @@ export class Transport {
     const bytes = body === undefined ? undefined : Buffer.from(body)
     const headers: Record<string, string | number> = bytes ? { 'Content-Type': request.kind ?? 'application/json' } : {}
     if (bytes || request.method === 'POST') headers['Content-Length'] = bytes?.length ?? 0
+    if (request.traceparent !== undefined) headers['traceparent'] = request.traceparent
     if (this.address.token) headers['Authorization'] = `Bearer ${this.address.token}`
     return new Promise<Response>((resolve, reject) => {
       const sent = (target.protocol === 'https:' ? https : http).request({
