@@ -11,6 +11,9 @@ import tempfile
 import time
 import unittest
 
+import celery
+import celery.exceptions
+
 from duewheel.testing import Server
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -70,6 +73,16 @@ class CeleryTest(unittest.TestCase):
     def test_a_failure_is_raised_where_its_result_is_asked_for(self):
         with self.assertRaisesRegex(ValueError, "no such customer"):
             self.shop.failing.delay().get(timeout=WITHIN_S)
+
+    def test_groups_and_chords_have_results(self):
+        add, total = self.shop.add, self.shop.total
+        self.assertEqual(celery.group(add.s(1, 1), add.s(2, 2))().get(timeout=WITHIN_S), [2, 4])
+        self.assertEqual(celery.chord([add.s(1, 1), add.s(2, 2)])(total.s()).get(timeout=WITHIN_S), 6)
+
+    def test_an_expired_task_is_revoked_by_its_worker(self):
+        result = self.shop.add.apply_async((30, 3), expires=datetime.datetime.now(datetime.timezone.utc) - MONTH)  # the worker has its own clock
+        with self.assertRaises(celery.exceptions.TaskRevokedError):
+            result.get(timeout=WITHIN_S)
 
     def test_a_task_is_retried(self):
         self.assertEqual(self.shop.retried.delay().get(timeout=WITHIN_S), "at last")

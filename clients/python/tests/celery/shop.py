@@ -23,6 +23,11 @@ def add(a, b):
     return a + b
 
 
+@app.task
+def total(numbers):
+    return sum(numbers)
+
+
 @app.task(bind=True, max_retries=3)
 def retried(self):
     note(f"try {self.request.retries}")

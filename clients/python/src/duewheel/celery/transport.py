@@ -77,9 +77,9 @@ class Channel(virtual.Channel):
     def _put(self, queue: str, message: dict[str, Any], **options: Any) -> None:
         headers = message.get("headers") or {}
         members: dict[str, Any] = {"priority": self._get_message_priority(message, reverse=True) - self.max_priority}
-        for member, name in (("due", "eta"), ("expires", "expires")):
-            value = instant_of(headers.get(name))
-            members.update({member: value} if value else {})
+        eta = instant_of(headers.get("eta"))
+        if eta:
+            members["due"] = eta
         if options.get("expires_in"):
             members["expires_in"] = options["expires_in"]
         task = headers.get("id")
@@ -306,7 +306,7 @@ def key_of(task: str, retries: int) -> str:
 
 
 def instant_of(value: Any) -> Optional[datetime.datetime]:
-    """An ETA or an expiry as Celery writes it; a time without a zone is UTC."""
+    """An ETA as Celery writes it; a time without a zone is UTC."""
     if not isinstance(value, (str, datetime.datetime)):
         return None
     instant = datetime.datetime.fromisoformat(value.replace("Z", "+00:00")) if isinstance(value, str) else value
