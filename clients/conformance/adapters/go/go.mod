@@ -1,0 +1,7 @@
+module duewheel.test/conformance
+
+go 1.22
+
+require duewheel.test/duewheel v0.0.0
+
+replace duewheel.test/duewheel => ../../../go

@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Writes models.go, the options and answers of calls as types of Go, from the OpenAPI document of the server.
+
+    generate.py            compares the file with the document of this server; exit code 1 if it is not the same
+    DUEWHEEL_RECORD=1      writes it
+
+The document's components come from the tables of fields in the server, so a new member of a put or a message is a new member
+here without a line written by hand. The programs are in the folder that DUEWHEEL_BIN names.
+"""
+
+import difflib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parents[1] / "tests" / "integration"))
+from daemon import Daemon  # noqa: E402
+
+FILE = HERE / "models.go"
+CONTENT = {"body", "body_base64", "json"}  # the argument `data` of the calls, and Decode of messages
+OPTIONS = {  # type: (schema, comment)
+    "RetryRule": ("Retry", "is how failed attempts of a message are repeated."),
+    "Repeat": ("Repeat", "makes a message recurring."),
+    "CheckBack": ("Transaction.check_back", "says when and where the server asks what became of a prepared message."),
+    "Transaction": ("Transaction", "makes a message prepared: it is delivered after a commit."),
+    "PutOptions": ("Put", "are the members of a put besides its data."),
+    "QueueSettings": ("QueueSettings", "are the settings of a queue."),
+    "ScheduleSettings": ("ScheduleSettings", "are the settings of a schedule besides the data of its messages."),
+    "WatchdogSettings": ("WatchdogPut", "are the settings of a watchdog besides the data of its message."),
+}
+ANSWERS = {
+    "Attempt": ("Attempt", "is one attempt in the timeline of a message."),
+    "Check": ("Check", "is what a check message asks about."),
+    "Receipt": ("PutResponse", "is the response to a put."),
+    "Message": ("Message", "is a message as it is shown."),
+    "Lease": ("Delivery", "is a message that this consumer has until its lease ends."),
+    "QueueState": ("Queue", "is the state of a queue."),
+}
+OPTIONAL = {"int64": "*int64", "float64": "*float64"}  # in options, where 0 is a value too
+REFERENCES = {"Duration": "time.Duration", "Instant": "time.Time", "Retry": "*RetryRule", "Repeat": "*Repeat", "Transaction": "*Transaction",
+              "Attempt": "Attempt", "Check": "*Check"}
+SCALARS = {"string": "string", "integer": "int64", "number": "float64", "boolean": "bool"}
+NAMES = {"lease": "Token"}  # of a delivered message
+INITIALS = {"id", "ms", "dst", "iso"}
+HEAD = """// Options and answers of calls. Written by generate.py from the OpenAPI document of the server: do not change it by hand.
+
+package duewheel
+
+import (
+	"encoding/json"
+	"time"
+)
+"""
+
+
+def go_name(member):
+    return "".join(part.upper() if part in INITIALS else part.capitalize() for part in member.split("_"))
+
+
+def type_of(schemas, schema, other):
+    """The type of a member; `other` is that of an object, or of what has several types."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return REFERENCES.get(name) or type_of(schemas, schemas[name], other)
+    for several in ("anyOf", "oneOf"):
+        if several in schema:
+            types = {type_of(schemas, each, other) for each in schema[several]}
+            return types.pop() if len(types) == 1 else other
+    kind = schema.get("type")
+    if kind == "array":
+        return f"[]{type_of(schemas, schema.get('items', {}), other)}"
+    if kind == "object" and dict(schema.get("additionalProperties") or {}).get("type") == "string":
+        return "map[string]string"
+    if isinstance(kind, list):
+        return other
+    return "bool" if "const" in schema else "string" if "enum" in schema else SCALARS.get(kind, other)
+
+
+def described(schema):
+    text = (schema.get("description") or "").removeprefix("Milliseconds. ")
+    text = re.sub("^Of ", "For ", re.sub(r"(?<=\.)\s.*", "", re.sub(r"\s+", " ", text)))  # the first sentence
+    return f" // {text}" if text and "--" not in text else ""
+
+
+def options(schemas, name, schema, comment):
+    """A struct whose zero fields are absent. The twins in milliseconds are for languages without durations."""
+    lines = [f"// {name} {comment} Fields that are zero are absent.", f"type {name} struct {{"]
+    for member, each in schema["properties"].items():
+        if member in CONTENT or (member.endswith("_ms") and member[:-3] in schema["properties"]):
+            continue
+        text = type_of(schemas, each, "any")
+        text = "*CheckBack" if member == "check_back" else OPTIONAL.get(text, text)
+        lines.append(f"\t{go_name(member)} {text} `json:\"{member}\"`{described(each)}")
+    return "\n".join([*lines, "}"])
+
+
+def answers(schemas, name, schema, comment):
+    """A struct, with a method for each instant and duration, which are milliseconds in JSON."""
+    properties, methods = schema["properties"], []
+    lines = [f"// {name} {comment}", f"type {name} struct {{", *(["\tcontent"] if "body" in properties else []), "\traw"]
+    for member, each in properties.items():
+        if member in CONTENT or f"{member}_ms" in properties:
+            continue
+        field, text = go_name(member), type_of(schemas, each, "json.RawMessage")
+        if member.endswith("_ms"):
+            is_span = member in ("lateness_ms", "wait_ms") or member.removesuffix("_ms") + "_in" in properties or "_in_" in member
+            kind, made = ("time.Duration", f"time.Duration(f.{field}) * time.Millisecond") if is_span else ("time.Time", f"instantOf(f.{field})")
+            text, method = "int64", field.removesuffix("MS")
+            said = described(each).removeprefix(" // ")
+            methods.append(f"// {method} is {field} as {'a duration' if is_span else 'an instant, zero if there is none'}.{' ' + said if said else ''}\n"
+                           f"func (f *{name}) {method}() {kind} {{ return {made} }}")
+        text = "ID" if member == "id" else "json.RawMessage" if text in ("*RetryRule", "*Repeat", "*Transaction") else text
+        lines.append(f"\t{NAMES.get(member, field)} {text} `json:\"{member}\"`{described(each)}")
+    return "\n\n".join(["\n".join([*lines, "}"]), *methods])
+
+
+def part_of(schemas, path):
+    """The schema of this name, or of a member of one."""
+    name, _, member = path.partition(".")
+    return schemas[name]["properties"][member] if member else schemas[name]
+
+
+def models(document):
+    schemas = document["components"]["schemas"]
+    parts = [HEAD.rstrip("\n")]
+    parts += [options(schemas, name, part_of(schemas, source), comment) for name, (source, comment) in OPTIONS.items()]
+    parts += [answers(schemas, name, part_of(schemas, source), comment) for name, (source, comment) in ANSWERS.items()]
+    return "\n\n".join(parts) + "\n"
+
+
+def formatted(text):
+    return subprocess.run(["gofmt"], input=text, capture_output=True, text=True, check=True).stdout
+
+
+def main():
+    with Daemon() as daemon:
+        daemon.start()
+        status, document = daemon.client().request("GET", "/openapi.json")
+        assert status == 200, document
+    text = formatted(models(document))
+    if os.environ.get("DUEWHEEL_RECORD"):
+        FILE.write_text(text)
+        return 0
+    found = list(difflib.unified_diff(FILE.read_text().splitlines(), text.splitlines(), "models.go", "models.go of this server", lineterm=""))
+    if found:
+        print("\n".join(found), "\nrun DUEWHEEL_RECORD=1 clients/go/generate.py", sep="\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,3 @@
+module duewheel.test/duewheel
+
+go 1.22

@@ -1,0 +1,430 @@
+package duewheel
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const (
+	pollTime        = 20 * time.Second
+	leaseTime       = 30 * time.Second
+	stopTime        = 25 * time.Second
+	errorPause      = time.Second            // after a call that failed for another reason than that there is no message
+	gatherTime      = 5 * time.Millisecond   // how long to wait for more free handlers before the next lease call
+	saidPause       = 100 * time.Millisecond // between two extensions that only carry progress
+	cancelledWithin = time.Second            // how long handlers have to notice their cancel at the end of a stop
+	reporters       = 2
+)
+
+// WorkerOptions are the settings of a worker.
+type WorkerOptions struct {
+	Name        string        // shown with the messages that it has
+	StopTimeout time.Duration // how long running handlers have to finish when it stops, by default 25 s
+	Log         *slog.Logger  // by default slog.Default()
+}
+
+// Worker handles the messages of queues (Handle). Each call of a handler has its own goroutine. One more for each queue leases messages, one
+// extends their leases at a third of their length, and two report outcomes, many with one request.
+type Worker struct {
+	client      *Client
+	name        string
+	stopTimeout time.Duration
+	log         *slog.Logger
+	routes      map[string]*route
+	schedules   []func(context.Context) error
+	outbox      *outbox
+	polling     context.Context // ends when the worker begins to stop
+	stopPolling context.CancelFunc
+	hurry       chan struct{} // closed when the stop must not wait for handlers any longer
+	hurryOnce   sync.Once
+	ended       chan struct{} // closed when nothing is left to do
+	endOnce     sync.Once
+	released    chan struct{} // gets a value when a message was reported
+
+	mu   sync.Mutex
+	held map[*work]bool // leased and not yet reported
+}
+
+// route is a queue with its handlers.
+type route struct {
+	queue       string
+	handlers    map[string]func(context.Context, *work) (any, error) // by kind; "": any other
+	concurrency int
+	lease       time.Duration
+	said        chan struct{} // gets a value when a handler has said something
+	freed       chan struct{} // gets a value when a handler has ended
+	running     int           // handlers; guarded by Worker.mu
+}
+
+func (r *route) call(ctx context.Context, k *work) (any, error) {
+	kind := k.lease.Headers["kind"]
+	handler := r.handlers[kind]
+	if handler == nil {
+		handler = r.handlers[""]
+	}
+	if handler == nil {
+		return nil, fmt.Errorf("this worker has no handler for the kind `%s` of queue %s", kind, r.queue)
+	}
+	return handler(ctx, k)
+}
+
+// HandleOption is a setting of a handler's queue.
+type HandleOption func(*route)
+
+// Concurrency is how many messages of the queue are handled at once, by default 1.
+func Concurrency(count int) HandleOption { return func(r *route) { r.concurrency = max(1, count) } }
+
+// LeaseFor is the length of the leases of the queue, by default 30 s. It is how long a message waits when its worker was killed. The lease
+// is extended each third of it while the handler runs.
+func LeaseFor(length time.Duration) HandleOption { return func(r *route) { r.lease = length } }
+
+// NewWorker makes a worker, which does nothing until it runs.
+func NewWorker(client *Client, options WorkerOptions) *Worker {
+	w := &Worker{client: client, name: options.Name, stopTimeout: options.StopTimeout, log: options.Log, routes: map[string]*route{},
+		outbox: newOutbox(), hurry: make(chan struct{}), ended: make(chan struct{}), released: make(chan struct{}, 1), held: map[*work]bool{}}
+	if w.stopTimeout == 0 {
+		w.stopTimeout = stopTime
+	}
+	if w.log == nil {
+		w.log = slog.Default()
+	}
+	return w
+}
+
+func (w *Worker) route(queue string, options []HandleOption) *route {
+	r := w.routes[queue]
+	if r == nil {
+		r = &route{queue: queue, handlers: map[string]func(context.Context, *work) (any, error){}, concurrency: 1, lease: leaseTime,
+			said: make(chan struct{}, 1), freed: make(chan struct{}, 1)}
+		w.routes[queue] = r
+	}
+	for _, option := range options {
+		option(r)
+	}
+	return r
+}
+
+// Schedule makes a function run at the times of the settings, in one of all workers that declare it. The schedule is put by this name when
+// the worker starts, and so is its queue.
+func (w *Worker) Schedule(name string, settings ScheduleSettings, handler func(context.Context) error, options ...HandleOption) {
+	settings.Queue = name
+	w.schedules = append(w.schedules, func(ctx context.Context) error {
+		_, err := w.client.SetSchedule(ctx, name, nil, settings)
+		return err
+	})
+	Handle(w, NewQueue[any](w.client, name), func(ctx context.Context, _ *Job[any]) error { return handler(ctx) }, options...)
+}
+
+// Run works until SIGTERM, SIGINT or the end of ctx, and then stops in order: it leases no more, waits for running handlers, cancels those
+// that are late, and releases what is left without counting the attempt. A second signal stops at once. The error is that of a schedule
+// that the server refused.
+func (w *Worker) Run(ctx context.Context) error {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, syscall.SIGTERM, os.Interrupt)
+	defer signal.Stop(signals)
+	if err := w.Start(ctx); err != nil {
+		return err
+	}
+	select {
+	case <-ctx.Done():
+	case <-signals:
+	}
+	go func() {
+		select {
+		case <-signals:
+			w.hurryOnce.Do(func() { close(w.hurry) })
+		case <-w.ended:
+		}
+	}()
+	w.Stop(w.stopTimeout)
+	return nil
+}
+
+// Start puts the schedules, begins to work, and returns. Handlers get the values of ctx; its end stops nothing: call Stop.
+func (w *Worker) Start(ctx context.Context) error {
+	for _, put := range w.schedules {
+		if err := put(ctx); err != nil {
+			return err
+		}
+	}
+	values := context.WithoutCancel(ctx)
+	w.polling, w.stopPolling = context.WithCancel(values)
+	for _, r := range w.routes {
+		go w.poll(r, values)
+		go w.beat(r)
+	}
+	for range reporters {
+		go w.reportAll()
+	}
+	return nil
+}
+
+// Stop stops in order, as Run does at a signal, and returns when this worker holds no message any more.
+func (w *Worker) Stop(timeout time.Duration) {
+	w.stopPolling()
+	w.waitUntilReported(timeout, w.hurry)
+	for _, k := range w.works(nil) {
+		k.cancel(ErrStopping)
+	}
+	if timeout > 0 {
+		w.waitUntilReported(cancelledWithin, w.hurry)
+	}
+	for _, k := range w.works(nil) {
+		if k.disown() {
+			w.outbox.add([]*work{k}, outcome{verb: "release"})
+		}
+	}
+	w.waitUntilReported(w.client.timeout, nil)
+	w.endOnce.Do(func() { close(w.ended) })
+	w.outbox.close()
+}
+
+// waitUntilReported waits until no message is held, for up to this time.
+func (w *Worker) waitUntilReported(timeout time.Duration, hurry <-chan struct{}) {
+	over := time.NewTimer(timeout)
+	defer over.Stop()
+	for len(w.works(nil)) > 0 {
+		select {
+		case <-w.released:
+		case <-over.C:
+			return
+		case <-hurry:
+			return
+		}
+	}
+}
+
+// works is what the worker holds, of one queue or of all.
+func (w *Worker) works(r *route) []*work {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	all := make([]*work, 0, len(w.held))
+	for k := range w.held {
+		if r == nil || k.route == r {
+			all = append(all, k)
+		}
+	}
+	return all
+}
+
+// poll leases as many messages as handlers are free, until the worker stops.
+func (w *Worker) poll(r *route, values context.Context) {
+	for {
+		free := w.waitForRoom(r)
+		if free == 0 {
+			return
+		}
+		leases, err := w.client.Lease(w.polling, r.queue, LeaseOptions{Max: min(free, ManyMax), Lease: r.lease, Wait: pollTime, Worker: w.name})
+		if err != nil {
+			if w.polling.Err() != nil {
+				return
+			}
+			level := slog.LevelWarn
+			if errors.Is(err, ErrUnauthorized) {
+				level = slog.LevelError
+			}
+			w.log.Log(w.polling, level, "duewheel: no messages were leased", "queue", r.queue, "error", err)
+			sleep(w.polling, errorPause)
+			continue
+		}
+		for _, lease := range leases {
+			k := &work{lease: lease, route: r}
+			k.ctx, k.cancel = context.WithCancelCause(values)
+			w.mu.Lock()
+			w.held[k] = true
+			r.running++
+			w.mu.Unlock()
+			if w.polling.Err() != nil { // it came at the last moment
+				w.finished(k, outcome{verb: "release"})
+				continue
+			}
+			go w.handle(k)
+		}
+	}
+}
+
+func (w *Worker) handle(k *work) {
+	ended := failed("the handler ended its goroutine with runtime.Goexit, as a failed assertion of a test does")
+	defer func() { w.finished(k, ended) }()
+	ended = k.run(w.log)
+}
+
+// waitForRoom is the number of free handlers, when there are some; 0 when the worker stops.
+func (w *Worker) waitForRoom(r *route) int {
+	gathered := false
+	for {
+		w.mu.Lock()
+		free := r.concurrency - r.running
+		w.mu.Unlock()
+		if w.polling.Err() != nil {
+			return 0
+		}
+		if free > 0 && (gathered || 2*free >= r.concurrency) {
+			return free
+		}
+		var enough <-chan time.Time
+		if free > 0 {
+			enough = time.After(gatherTime)
+		}
+		select {
+		case <-r.freed:
+		case <-enough:
+			gathered = true
+		case <-w.polling.Done():
+		}
+	}
+}
+
+// finished makes room for another message, and the outcome is reported by another goroutine.
+func (w *Worker) finished(k *work, ended outcome) {
+	if k.disown() {
+		w.outbox.add([]*work{k}, ended)
+	}
+	k.cancel(nil)
+	w.mu.Lock()
+	k.route.running--
+	w.mu.Unlock()
+	poke(k.route.freed)
+}
+
+// forget ends what this worker has to do with the messages.
+func (w *Worker) forget(works ...*work) {
+	w.mu.Lock()
+	for _, k := range works {
+		delete(w.held, k)
+	}
+	w.mu.Unlock()
+	poke(w.released)
+}
+
+func (w *Worker) reportAll() {
+	for {
+		taken := w.outbox.take()
+		if taken == nil {
+			return
+		}
+		w.report(taken.outcome, taken.works)
+		w.forget(taken.works...)
+	}
+}
+
+// report tells the server the outcome of messages. While the server cannot be reached, the leases are extended as soon as it is back, so
+// the outcome is not given up until the worker ends.
+func (w *Worker) report(ended outcome, works []*work) {
+	tokens := make([]string, len(works))
+	for i, k := range works {
+		tokens[i] = k.lease.Token
+	}
+	ctx := context.Background()
+	results, err := w.client.many(ctx, tokens, ended.verb, ended.members)
+	for errors.Is(err, ErrUnavailable) || errors.Is(err, ErrThrottled) {
+		w.log.Warn("duewheel: outcomes are not reported yet", "outcome", ended.verb, "messages", len(works), "error", err)
+		select {
+		case <-w.ended:
+			return
+		case <-time.After(errorPause):
+		}
+		results, err = w.client.many(ctx, tokens, ended.verb, ended.members)
+	}
+	for i, k := range works {
+		refusal := err
+		if refusal == nil && i < len(results) {
+			refusal = results[i].Err
+		}
+		switch {
+		case refusal == nil:
+		case CodeOf(refusal) == "lease_ended":
+			w.log.Warn("duewheel: an outcome came too late, the lease had ended", "outcome", ended.verb, "message", k.lease.ID, "error", refusal)
+		default:
+			w.log.Error("duewheel: an outcome was refused", "outcome", ended.verb, "message", k.lease.ID, "error", refusal)
+			if ended.verb != "fail" { // a result that is too large, for example: fail visibly, instead of being repeated for ever
+				w.report(failed("the "+ended.verb+" was refused: "+refusal.Error()), []*work{k})
+			}
+		}
+	}
+}
+
+// beat extends the leases of a queue at a third of their length, and at once those of handlers that have said something.
+func (w *Worker) beat(r *route) {
+	due := time.NewTicker(max(r.lease/3, time.Millisecond))
+	defer due.Stop()
+	for {
+		select {
+		case <-w.ended:
+			return
+		case <-due.C:
+			w.extend(r, true)
+		case <-r.said:
+			w.extend(r, false)
+			select {
+			case <-w.ended:
+				return
+			case <-time.After(saidPause):
+			}
+		}
+	}
+}
+
+// extend sends what handlers have said one by one, and, if all are due, extends all other leases with one request.
+func (w *Worker) extend(r *route, all bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), max(r.lease/3, time.Second)) // then the next beat is due
+	defer cancel()
+	var silent []*work
+	for _, k := range w.works(r) {
+		progress, checkpoint := k.takeSaid()
+		if progress == nil && checkpoint == nil {
+			silent = append(silent, k)
+			continue
+		}
+		result, err := w.client.Extend(ctx, k.lease.Token, ExtendOptions{Lease: r.lease, Progress: progress, Checkpoint: checkpoint})
+		if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrThrottled) {
+			k.sayAgain(progress, checkpoint)
+		}
+		w.extended(k, LeaseResult{result, err})
+	}
+	for all && len(silent) > 0 {
+		part := silent[:min(len(silent), ManyMax)]
+		silent = silent[len(part):]
+		tokens := make([]string, len(part))
+		for i, k := range part {
+			tokens[i] = k.lease.Token
+		}
+		results, err := w.client.ExtendMany(ctx, tokens, ExtendOptions{Lease: r.lease})
+		if err != nil {
+			w.log.Warn("duewheel: leases were not extended", "queue", r.queue, "messages", len(part), "error", err)
+			continue
+		}
+		for i, result := range results[:min(len(results), len(part))] {
+			w.extended(part[i], result)
+		}
+	}
+}
+
+func (w *Worker) extended(k *work, result LeaseResult) {
+	switch {
+	case CodeOf(result.Err) == "lease_ended":
+		if k.disown() {
+			w.log.Warn("duewheel: a lease was lost, its handler is cancelled", "queue", k.route.queue, "message", k.lease.ID, "error", result.Err)
+			k.cancel(ErrLeaseLost)
+			w.forget(k)
+		}
+	case result.Err != nil:
+		w.log.Warn("duewheel: a lease was not extended", "queue", k.route.queue, "message", k.lease.ID, "error", result.Err)
+	case result.CancelRequested:
+		k.cancel(ErrCancelRequested)
+	}
+}
+
+func sleep(ctx context.Context, pause time.Duration) {
+	select {
+	case <-time.After(pause):
+	case <-ctx.Done():
+	}
+}

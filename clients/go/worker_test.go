@@ -1,0 +1,192 @@
+package duewheel_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"duewheel.test/duewheel"
+	"duewheel.test/duewheel/duewheeltest"
+)
+
+type email struct{ To string }
+type bill struct{ Amount int }
+
+var (
+	ctx    = context.Background()
+	within = 20 * time.Second
+	once   = duewheel.Retries(duewheel.RetryRule{First: time.Hour})
+)
+
+// silent is a worker whose warnings are expected.
+func silent(server *duewheeltest.Server) *duewheel.Worker {
+	return duewheel.NewWorker(server.Client, duewheel.WorkerOptions{Name: "w", Log: slog.New(slog.NewTextHandler(new(bytes.Buffer), nil))})
+}
+
+func put[T any](t *testing.T, queue duewheel.Queue[T], data T, options ...duewheel.PutOption) duewheel.ID {
+	t.Helper()
+	receipt, err := queue.Put(ctx, data, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return receipt.ID
+}
+
+// awaited polls until the message has the state.
+func awaited(t *testing.T, client *duewheel.Client, id duewheel.ID, state string) *duewheel.Message {
+	t.Helper()
+	for deadline := time.Now().Add(within); ; time.Sleep(10 * time.Millisecond) {
+		message, err := client.Get(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if message.State == state {
+			return message
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("message %s is not %s: %s", id, state, message.Raw)
+		}
+	}
+}
+
+func TestSeveralTypesInOneQueueAreToldApartByTheirKind(t *testing.T) {
+	server := duewheeltest.Start(t)
+	client := server.Client
+	mails, bills := duewheel.NewQueue[email](client, "kinds").Kind("mail"), duewheel.NewQueue[bill](client, "kinds").Kind("bill")
+	worker := silent(server)
+	duewheel.HandleResult(worker, mails, func(_ context.Context, job *duewheel.Job[email]) (string, error) { return job.Data.To, nil })
+	duewheel.HandleResult(worker, bills, func(_ context.Context, job *duewheel.Job[bill]) (int, error) { return job.Data.Amount, nil })
+	server.Run(worker)
+	mail, paid := put(t, mails, email{"ann"}), put(t, bills, bill{7})
+	if got := awaited(t, client, mail, "done").Result; string(got) != `"ann"` {
+		t.Error(string(got))
+	}
+	if got := awaited(t, client, paid, "done").Result; string(got) != "7" {
+		t.Error(string(got))
+	}
+	unknown := put(t, bills.Kind("letter"), bill{1}, once)
+	if got := awaited(t, client, unknown, "retrying").Raw; !strings.Contains(string(got), "no handler for the kind `letter`") {
+		t.Error(string(got))
+	}
+}
+
+func TestAPanicALostGoroutineAndDataThatDoesNotFitFailTheAttempt(t *testing.T) {
+	server := duewheeltest.Start(t)
+	client := server.Client
+	odd := duewheel.NewQueue[email](client, "odd")
+	worker := silent(server)
+	duewheel.Handle(worker, odd, func(_ context.Context, job *duewheel.Job[email]) error {
+		if job.Data.To == "goexit" {
+			runtime.Goexit()
+		}
+		panic("the printer is on fire")
+	})
+	server.Run(worker)
+	for data, reason := range map[string]string{`{"To":"ann"}`: "panic: the printer is on fire", `{"To":"goexit"}`: "ended its goroutine", `7`: "does not fit its type"} {
+		id := put(t, duewheel.NewQueue[json.RawMessage](client, "odd"), json.RawMessage(data), once)
+		if got := awaited(t, client, id, "retrying").Reason; !strings.Contains(got, reason) {
+			t.Errorf("%s: the reason is %q, without %q", data, got, reason)
+		}
+	}
+}
+
+func TestOutcomesMayBeWrappedAndSchedulesAndChecksHaveHandlers(t *testing.T) {
+	server := duewheeltest.Start(t)
+	client := server.Client
+	wrapped, parcels := duewheel.NewQueue[string](client, "wrapped"), duewheel.NewQueue[string](client, "parcels")
+	checks := duewheel.NewQueue[string](client, "checks")
+	worker, ran := silent(server), make(chan struct{}, 100)
+	duewheel.Handle(worker, wrapped, func(context.Context, *duewheel.Job[string]) error {
+		return errors.Join(errors.New("no such customer"), duewheel.Dead("gone"))
+	})
+	duewheel.HandleChecks(worker, checks, func(_ context.Context, job *duewheel.Job[string]) (duewheel.Verdict, error) {
+		if job.Data == "paid" {
+			return duewheel.Committed, nil
+		}
+		return duewheel.RolledBack, nil
+	})
+	worker.Schedule("nightly", duewheel.ScheduleSettings{Every: 24 * time.Hour}, func(context.Context) error { ran <- struct{}{}; return nil })
+	server.Run(worker)
+	if got := awaited(t, client, put(t, wrapped, "x"), "dead").Reason; !strings.Contains(got, "no such customer") {
+		t.Error(got)
+	}
+	check := duewheel.CheckBack{Queue: "checks", After: time.Minute}
+	paid, err := parcels.Prepare(ctx, "paid", check)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpaid, _ := parcels.Prepare(ctx, "unpaid", check)
+	server.Advance(25 * time.Hour)
+	awaited(t, client, paid.ID, "ready")
+	awaited(t, client, unpaid.ID, "cancelled")
+	select {
+	case <-ran:
+	case <-time.After(within):
+		t.Error("the schedule did not run")
+	}
+}
+
+func TestASignalDrainsAndASecondOneGivesBackAtOnce(t *testing.T) {
+	server := duewheeltest.Start(t)
+	client := server.Client
+	slow := duewheel.NewQueue[string](client, "slow")
+	worker, begun, release := silent(server), make(chan struct{}, 2), make(chan struct{})
+	var cause error
+	duewheel.Handle(worker, slow, func(ctx context.Context, job *duewheel.Job[string]) error {
+		begun <- struct{}{}
+		if job.Data == "soon" {
+			<-release
+			return nil
+		}
+		<-ctx.Done()
+		cause = context.Cause(ctx)
+		return ctx.Err()
+	}, duewheel.Concurrency(2))
+	soon, late := put(t, slow, "soon"), put(t, slow, "late")
+	ended := make(chan error, 1)
+	go func() { ended <- worker.Run(ctx) }()
+	<-begun
+	<-begun
+	syscall.Kill(syscall.Getpid(), syscall.SIGTERM)
+	close(release)
+	awaited(t, client, soon, "done")
+	syscall.Kill(syscall.Getpid(), syscall.SIGTERM)
+	select {
+	case err := <-ended:
+		if err != nil || !errors.Is(cause, duewheel.ErrStopping) {
+			t.Error(err, cause)
+		}
+	case <-time.After(within):
+		t.Fatal("the second signal did not stop it")
+	}
+	if message := awaited(t, client, late, "ready"); message.Timeline[0].Outcome != "released" {
+		t.Errorf("the attempt counts: %s", message.Raw)
+	}
+}
+
+func TestErrorsHaveFamiliesAndACancelledContextEndsACall(t *testing.T) {
+	server := duewheeltest.Start(t)
+	client := server.Client
+	_, err := client.Get(ctx, duewheel.ID("7"))
+	var failure *duewheel.Error
+	if !errors.Is(err, duewheel.ErrNotFound) || !errors.As(err, &failure) || failure.Code != "unknown_id" {
+		t.Error(err)
+	}
+	ending, cancel := context.WithCancel(ctx)
+	go cancel()
+	if _, err := client.Lease(ending, "none", duewheel.LeaseOptions{Wait: time.Minute}); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	brief, cancel := context.WithTimeout(ctx, 50*time.Millisecond)
+	defer cancel()
+	if _, err := client.Lease(brief, "none", duewheel.LeaseOptions{Wait: time.Minute}); !errors.Is(err, context.DeadlineExceeded) || duewheel.CodeOf(err) != "deadline" {
+		t.Error(err)
+	}
+}
