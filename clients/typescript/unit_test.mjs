@@ -157,6 +157,16 @@ test('a handler that gives up at the end of a stop returns its message', async (
   await assert.rejects(worker.start(), /make another one/)
 })
 
+// A signal that arrived while a worker was starting was lost, and the worker went on.
+test('a worker that is stopped while it starts handles nothing', async () => {
+  const worker = new Worker(server.client.queue('early'), () => {}, quiet).schedule('early', { every: '1d', data: 1 })
+  const started = worker.start()
+  await worker.stop()
+  await started
+  const { id } = await server.client.put('early', 1)
+  assert.equal((await server.client.get(id, { wait: '200ms' })).state, 'ready')
+})
+
 // The kind of a put once took the place of the media type of its request.
 test('a message of an unknown kind fails visibly', async () => {
   const handlers = { bill: () => 'billed', mail: () => 'sent' }

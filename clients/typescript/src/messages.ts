@@ -1,7 +1,7 @@
 /** What calls return. Each value keeps the object that the server sent as `raw`, where newer members are found too. */
 
 import type * as api from './openapi.js'
-import { dataOf, instantOf } from './wire.js'
+import { dataOf } from './wire.js'
 
 /** The response to a put. */
 export class Receipt {
@@ -60,6 +60,4 @@ export class Lease<T = unknown> {
   get traceparent(): string | undefined { return this.raw.traceparent }
   /** The prepared message that a check of a transaction asks about. */
   get check(): api.Check | undefined { return this.raw.check }
-  /** The nominal time of the watchdog's last feed, if a watchdog created the message. */
-  get lastFed(): Date | undefined { return instantOf(this.raw.last_fed_ms) }
 }

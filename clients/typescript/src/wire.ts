@@ -105,10 +105,6 @@ export function milliseconds(value: Duration, name: string): number {
   return sum
 }
 
-export function instantOf(valueMs: number | undefined): Date | undefined {
-  return valueMs === undefined ? undefined : new Date(valueMs)
-}
-
 /** The part of a path that is a name. */
 export function segment(name: string): string {
   return encodeURIComponent(name)

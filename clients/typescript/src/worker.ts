@@ -114,7 +114,8 @@ export class Worker<T = unknown, R = unknown> {
     if (this.polling || this.stopped) throw new Error('this worker was started or stopped before: make another one')
     for (const [name, settings] of this.schedules) await this.queue.client.schedules.set(name, settings)
     await this.heart.begin(this.log)
-    this.polling = this.poll()
+    if (this.polls.signal.aborted) this.heart.end() // stopped meanwhile
+    else this.polling = this.poll()
   }
 
   /** Leases no more, waits for running handlers, cancels those that are late, and releases what is left: their attempts do not count.
@@ -249,9 +250,9 @@ export class Worker<T = unknown, R = unknown> {
   }
 
   private async finish(timeoutMs: number): Promise<void> {
-    if (!this.polling) return
     this.polls.abort()
     this.notify()
+    if (!this.polling) return
     await this.idle(timeoutMs)
     for (const job of this.jobs) job.cancel('stopping')
     await this.idle(timeoutMs > 0 ? GRACE_MS : 0)
