@@ -40,6 +40,7 @@ type Worker struct {
 	routes      map[string]*route
 	schedules   []func(context.Context) error
 	outbox      *outbox
+	pollers     sync.WaitGroup
 	polling     context.Context // ends when the worker begins to stop
 	stopPolling context.CancelFunc
 	hurry       chan struct{} // closed when the stop must not wait for handlers any longer
@@ -157,6 +158,7 @@ func (w *Worker) Start(ctx context.Context) error {
 	values := context.WithoutCancel(ctx)
 	w.polling, w.stopPolling = context.WithCancel(values)
 	for _, r := range w.routes {
+		w.pollers.Add(1)
 		go w.poll(r, values)
 		go w.beat(r)
 	}
@@ -169,6 +171,7 @@ func (w *Worker) Start(ctx context.Context) error {
 // Stop stops in order, as Run does at a signal, and returns when this worker holds no message any more.
 func (w *Worker) Stop(timeout time.Duration) {
 	w.stopPolling()
+	w.pollers.Wait() // for a message that came at the last moment
 	w.waitUntilReported(timeout, w.hurry)
 	for _, k := range w.works(nil) {
 		k.cancel(ErrStopping)
@@ -216,6 +219,7 @@ func (w *Worker) works(r *route) []*work {
 
 // poll leases as many messages as handlers are free, until the worker stops.
 func (w *Worker) poll(r *route, values context.Context) {
+	defer w.pollers.Done()
 	for {
 		free := w.waitForRoom(r)
 		if free == 0 {
