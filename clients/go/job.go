@@ -173,14 +173,14 @@ func (k *work) disown() bool {
 }
 
 // run calls the handler, and gives what is to be reported.
-func (k *work) run(log *slog.Logger) (ended outcome) {
+func (k *work) run(log *slog.Logger, around []Middleware) (ended outcome) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
 			log.Error("duewheel: a handler panicked", "message", k.lease.ID, "panic", panicked, "stack", string(debug.Stack()))
 			ended = failed(fmt.Sprintf("panic: %v\n%s", panicked, debug.Stack()))
 		}
 	}()
-	result, err := k.route.call(k.ctx, k)
+	result, err := k.call(around)
 	var said *outcomeError
 	switch {
 	case errors.As(err, &said):
@@ -206,6 +206,23 @@ func (k *work) run(log *slog.Logger) (ended outcome) {
 		return failed("the result is no JSON: " + err.Error())
 	}
 	return outcome{"ack", map[string]any{"result": json.RawMessage(text)}}
+}
+
+// call calls the handler, with the middleware around it.
+func (k *work) call(around []Middleware) (result any, err error) {
+	next := func(ctx context.Context) error {
+		answer, err := k.route.call(ctx, k)
+		if err == nil {
+			result = answer
+		}
+		return err
+	}
+	for i := len(around) - 1; i >= 0; i-- {
+		middleware, inner := around[i], next
+		next = func(ctx context.Context) error { return middleware(ctx, k.lease, inner) }
+	}
+	err = next(k.ctx)
+	return result, err
 }
 
 func failed(reason string) outcome {

@@ -39,6 +39,7 @@ type Worker struct {
 	log         *slog.Logger
 	routes      map[string]*route
 	schedules   []func(context.Context) error
+	around      []Middleware
 	outbox      *outbox
 	pollers     sync.WaitGroup
 	polling     context.Context // ends when the worker begins to stop
@@ -122,6 +123,13 @@ func (w *Worker) Schedule(name string, settings ScheduleSettings, handler func(c
 	})
 	Handle(w, NewQueue[any](w.client, name), func(ctx context.Context, _ *Job[any]) error { return handler(ctx) }, options...)
 }
+
+// Middleware is called in place of a handler, calls it with next, and returns what is to be its error.
+type Middleware func(ctx context.Context, lease *Lease, next func(context.Context) error) error
+
+// Around puts a middleware around all handlers, for logs, traces or database sessions. It sees the errors that handlers return, and what it
+// returns takes their place. The first one is the outermost. To be called before the worker starts.
+func (w *Worker) Around(middleware Middleware) { w.around = append(w.around, middleware) }
 
 // Run works until SIGTERM, SIGINT or the end of ctx, and then stops in order: it leases no more, waits for running handlers, cancels those
 // that are late, and releases what is left without counting the attempt. A second signal stops at once. The error is that of a schedule
@@ -257,7 +265,7 @@ func (w *Worker) poll(r *route, values context.Context) {
 func (w *Worker) handle(k *work) {
 	ended := failed("the handler ended its goroutine with runtime.Goexit, as a failed assertion of a test does")
 	defer func() { w.finished(k, ended) }()
-	ended = k.run(w.log)
+	ended = k.run(w.log, w.around)
 }
 
 // waitForRoom is the number of free handlers, when there are some; 0 when the worker stops.

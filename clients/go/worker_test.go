@@ -56,13 +56,22 @@ func awaited(t *testing.T, client *duewheel.Client, id duewheel.ID, state string
 	}
 }
 
-func TestSeveralTypesInOneQueueAreToldApartByTheirKind(t *testing.T) {
+func TestSeveralTypesInOneQueueAreToldApartByTheirKindAndMiddlewareSeesThem(t *testing.T) {
 	server := duewheeltest.Start(t)
 	client := server.Client
 	mails, bills := duewheel.NewQueue[email](client, "kinds").Kind("mail"), duewheel.NewQueue[bill](client, "kinds").Kind("bill")
 	worker := silent(server)
 	duewheel.HandleResult(worker, mails, func(_ context.Context, job *duewheel.Job[email]) (string, error) { return job.Data.To, nil })
 	duewheel.HandleResult(worker, bills, func(_ context.Context, job *duewheel.Job[bill]) (int, error) { return job.Data.Amount, nil })
+	seen := make(chan string, 100)
+	for _, name := range []string{"outer", "inner"} {
+		worker.Around(func(ctx context.Context, lease *duewheel.Lease, next func(context.Context) error) error {
+			seen <- name + " begins " + lease.Headers["kind"]
+			err := next(ctx)
+			seen <- name + " ends"
+			return err
+		})
+	}
 	server.Run(worker)
 	mail, paid := put(t, mails, email{"ann"}), put(t, bills, bill{7})
 	if got := awaited(t, client, mail, "done").Result; string(got) != `"ann"` {
@@ -70,6 +79,11 @@ func TestSeveralTypesInOneQueueAreToldApartByTheirKind(t *testing.T) {
 	}
 	if got := awaited(t, client, paid, "done").Result; string(got) != "7" {
 		t.Error(string(got))
+	}
+	for _, want := range []string{"outer begins mail", "inner begins mail", "inner ends", "outer ends"} {
+		if got := <-seen; got != want {
+			t.Errorf("%s, and not %s", got, want)
+		}
 	}
 	unknown := put(t, bills.Kind("letter"), bill{1}, once)
 	if got := awaited(t, client, unknown, "retrying").Raw; !strings.Contains(string(got), "no handler for the kind `letter`") {
