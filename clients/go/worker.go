@@ -91,6 +91,7 @@ func LeaseFor(length time.Duration) HandleOption { return func(r *route) { r.lea
 func NewWorker(client *Client, options WorkerOptions) *Worker {
 	w := &Worker{client: client, name: options.Name, stopTimeout: options.StopTimeout, log: options.Log, routes: map[string]*route{},
 		outbox: newOutbox(), hurry: make(chan struct{}), ended: make(chan struct{}), released: make(chan struct{}, 1), held: map[*work]bool{}}
+	w.polling, w.stopPolling = context.WithCancel(context.Background())
 	if w.stopTimeout == 0 {
 		w.stopTimeout = stopTime
 	}
@@ -156,7 +157,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	return nil
 }
 
-// Start puts the schedules, begins to work, and returns. Handlers get the values of ctx; its end stops nothing: call Stop.
+// Start puts the schedules, begins to work, and returns. Handlers get the values of ctx; its end stops nothing: call Stop. A
+// worker that was stopped does not start again.
 func (w *Worker) Start(ctx context.Context) error {
 	for _, put := range w.schedules {
 		if err := put(ctx); err != nil {
@@ -164,7 +166,6 @@ func (w *Worker) Start(ctx context.Context) error {
 		}
 	}
 	values := context.WithoutCancel(ctx)
-	w.polling, w.stopPolling = context.WithCancel(values)
 	for _, r := range w.routes {
 		w.pollers.Add(1)
 		go w.poll(r, values)

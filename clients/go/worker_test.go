@@ -204,3 +204,17 @@ func TestErrorsHaveFamiliesAndACancelledContextEndsACall(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestAWorkerThatIsStoppedBeforeItStartsHandlesNothing(t *testing.T) {
+	server := duewheeltest.Start(t)
+	queue, worker := duewheel.NewQueue[string](server.Client, "early"), silent(server)
+	duewheel.Handle(worker, queue, func(context.Context, *duewheel.Job[string]) error { return nil })
+	worker.Stop(0)
+	if err := worker.Start(ctx); err != nil {
+		t.Fatal(err)
+	}
+	worker.Stop(0)
+	if message := awaited(t, server.Client, put(t, queue, "x"), "ready"); message.Attempts != 0 {
+		t.Errorf("it was handled: %s", message.Raw)
+	}
+}
