@@ -15,6 +15,9 @@ constexpr std::int64_t kYearNs = 366 * kDayNs;
 constexpr std::int64_t kSlewedNs = 5 * kSecondNs;
 // Beyond that time is only counted: a clock that is ahead by years, or runs a tenth slower, still has its nanoseconds.
 constexpr DueMs kCountedMs = kServerTimeMaxMs - 3LL * 366 * 86'400'000;
+// There a wall clock stands still: one that is ahead by two centuries would leave the range of nanoseconds in a long
+// sleep (seed 2030). To the server, everything beyond kServerTimeMaxMs is the same.
+constexpr std::int64_t kWallMostNs = kServerTimeMaxMs * 1'000'000 + kYearNs;
 // A process that sleeps for longer than so many looks may as well be suspended.
 constexpr int kLooksOfASleep = 64;
 // As much server time may go by anywhere, whatever else a run does.
@@ -131,7 +134,8 @@ void SimClock::observe() {
 
 void SimClock::pass(std::int64_t ns, std::int64_t drift_ppm) {
     boot_ns_ += ns;
-    wall_ns_ += ns + ns / 1'000 * drift_ppm / 1'000;
+    const std::int64_t passed_ns = ns + ns / 1'000 * drift_ppm / 1'000;
+    wall_ns_ += std::min(passed_ns, std::max<std::int64_t>(kWallMostNs - wall_ns_, 0));
     read();
 }
 
