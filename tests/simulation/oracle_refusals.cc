@@ -22,10 +22,12 @@ void Oracle::refused_for_space(const Request& request) {
     const Command& command = request.command;
     const auto* extend = std::get_if<ExtendCommand>(&command);
     const bool says_something = extend != nullptr && (extend->progress || extend->checkpoint);
-    const bool only_changes = says_something || is_a_move(command) || std::holds_alternative<RedriveCommand>(command) ||
-                              std::holds_alternative<FailCommand>(command) ||
-                              std::holds_alternative<ReleaseCommand>(command) ||
-                              std::holds_alternative<HoldLeaseCommand>(command);
+    const auto* cancel = std::get_if<CancelCommand>(&command);
+    const bool asks_to_stop = cancel != nullptr && cancel->running;
+    const bool only_changes =
+        says_something || asks_to_stop || is_a_move(command) || std::holds_alternative<RedriveCommand>(command) ||
+        std::holds_alternative<FailCommand>(command) || std::holds_alternative<ReleaseCommand>(command) ||
+        std::holds_alternative<HoldLeaseCommand>(command);
     const auto* told = std::get_if<ControlScheduleCommand>(&command);
     const bool puts = is_a_put(command) || std::holds_alternative<PutScheduleCommand>(command) ||
                       std::holds_alternative<PutWatchdogCommand>(command) ||
