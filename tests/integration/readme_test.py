@@ -15,7 +15,6 @@ from daemon import BIN, Daemon
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 README = ROOT / "README.md"
-CLIENT_PYTHON = ROOT / "build" / "python" / "bin" / "python"
 
 
 def blocks():
@@ -90,12 +89,6 @@ class Worker(unittest.TestCase):
     # The worker leased ten messages for 30 s, worked on one after the other, and died of the first lease that had ended.
     def test_a_worker_without_a_library_does_slow_work_once_and_survives_a_restart(self):
         self.do_slow_work_over_a_restart(ROOT / "docs" / "clients.md", sys.executable, "ValueError('it is bad')")
-
-    def test_a_worker_of_the_client_does_slow_work_once_and_survives_a_restart(self):
-        has_packages = CLIENT_PYTHON.exists() and subprocess.run([CLIENT_PYTHON, "-c", "import httpx"], capture_output=True).returncode == 0
-        if not has_packages:
-            self.skipTest("the packages of the Python client are not in build/python: run ./dev packages")
-        self.do_slow_work_over_a_restart(README, CLIENT_PYTHON, "ValueError: it is bad")
 
     def do_slow_work_over_a_restart(self, page, python, reason):
         text, = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
