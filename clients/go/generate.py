@@ -4,23 +4,19 @@
     generate.py            compares the file with the document of this server; exit code 1 if it is not the same
     DUEWHEEL_RECORD=1      writes it
 
-The document's components come from the tables of fields in the server, so a new member of a put or a message is a new member
-here without a line written by hand. The programs are in the folder that DUEWHEEL_BIN names.
+The programs are in the folder that DUEWHEEL_BIN names.
 """
 
-import difflib
-import os
 import pathlib
 import re
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "tests" / "integration"))
-from daemon import Daemon  # noqa: E402
+sys.path.insert(0, str(HERE.parent))
+from openapi import CONTENT, compare_or_write, description_of, is_twin, part_of, schemas as schemas_of_server  # noqa: E402
 
 FILE = HERE / "models.go"
-CONTENT = {"body", "body_base64", "json"}  # the argument `data` of the calls, and Decode of messages
 OPTIONS = {  # type: (schema, comment)
     "RetryRule": ("Retry", "is how failed attempts of a message are repeated."),
     "Repeat": ("Repeat", "makes a message recurring."),
@@ -80,8 +76,7 @@ def type_of(schemas, schema, other):
 
 
 def described(schema):
-    text = (schema.get("description") or "").removeprefix("Milliseconds. ")
-    text = re.sub("^Of ", "For ", re.sub(r"(?<=\.)\s.*", "", re.sub(r"\s+", " ", text)))  # the first sentence
+    text = re.sub(r"(?<=\.)\s.*", "", description_of(schema))  # the first sentence
     return f" // {text}" if text and "--" not in text else ""
 
 
@@ -89,7 +84,7 @@ def options(schemas, name, schema, comment):
     """A struct whose zero fields are absent. The twins in milliseconds are for languages without durations."""
     lines = [f"// {name} {comment} Fields that are zero are absent.", f"type {name} struct {{"]
     for member, each in schema["properties"].items():
-        if member in CONTENT or (member.endswith("_ms") and member[:-3] in schema["properties"]):
+        if member in CONTENT or is_twin(member, schema["properties"]):
             continue
         text = type_of(schemas, each, "any")
         text = "*CheckBack" if member == "check_back" else OPTIONAL.get(text, text)
@@ -117,14 +112,7 @@ def answers(schemas, name, schema, comment):
     return "\n\n".join(["\n".join([*lines, "}"]), *methods])
 
 
-def part_of(schemas, path):
-    """The schema of this name, or of a member of one."""
-    name, _, member = path.partition(".")
-    return schemas[name]["properties"][member] if member else schemas[name]
-
-
-def models(document):
-    schemas = document["components"]["schemas"]
+def models(schemas):
     parts = [HEAD.rstrip("\n")]
     parts += [options(schemas, name, part_of(schemas, source), comment) for name, (source, comment) in OPTIONS.items()]
     parts += [answers(schemas, name, part_of(schemas, source), comment) for name, (source, comment) in ANSWERS.items()]
@@ -135,20 +123,5 @@ def formatted(text):
     return subprocess.run(["gofmt"], input=text, capture_output=True, text=True, check=True).stdout
 
 
-def main():
-    with Daemon() as daemon:
-        daemon.start()
-        status, document = daemon.client().request("GET", "/openapi.json")
-        assert status == 200, document
-    text = formatted(models(document))
-    if os.environ.get("DUEWHEEL_RECORD"):
-        FILE.write_text(text)
-        return 0
-    found = list(difflib.unified_diff(FILE.read_text().splitlines(), text.splitlines(), "models.go", "models.go of this server", lineterm=""))
-    if found:
-        print("\n".join(found), "\nrun DUEWHEEL_RECORD=1 clients/go/generate.py", sep="\n")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare_or_write(FILE, formatted(models(schemas_of_server())), "clients/go/generate.py"))

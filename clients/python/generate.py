@@ -4,22 +4,18 @@
     generate.py            compares the file with the document of this server; exit code 1 if it is not the same
     DUEWHEEL_RECORD=1      writes it
 
-The document's components come from the tables of fields in the server, so a new member of a put or a message is a new member
-here without a line written by hand. The programs are in the folder that DUEWHEEL_BIN names.
+The programs are in the folder that DUEWHEEL_BIN names.
 """
 
-import difflib
-import os
 import pathlib
 import sys
 import textwrap
 
 HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "tests" / "integration"))
-from daemon import Daemon  # noqa: E402
+sys.path.insert(0, str(HERE.parent))
+from openapi import CONTENT, compare_or_write, description_of, is_twin, schemas as schemas_of_server  # noqa: E402
 
 FILE = HERE / "src" / "duewheel" / "models.py"
-CONTENT = {"body", "body_base64", "json"}  # the argument `data` of the calls, and the property `data` of messages
 OPTIONS = {"Retry": "Retry", "Repeat": "Repeat", "Transaction": "Transaction", "PutOptions": "Put", "Changes": "Move",
            "QueueSettings": "QueueSettings", "ScheduleSettings": "ScheduleSettings", "WatchdogSettings": "WatchdogPut"}
 ANSWERS = {"Attempt": "Attempt", "Check": "Check", "ReceiptFields": "PutResponse", "MessageFields": "Message", "LeaseFields": "Delivery",
@@ -85,7 +81,7 @@ def options(schemas, name, schema):
     """A TypedDict; all of it is optional. The twins in milliseconds are for languages without durations."""
     lines = [f"class {name}(TypedDict, total=False):"]
     for member, each in schema["properties"].items():
-        if member not in CONTENT and not (member.endswith("_ms") and member[:-3] in schema["properties"]):
+        if member not in CONTENT and not is_twin(member, schema["properties"]):
             lines.append(f"    {member}: {type_of(schemas, each)}")
     return "\n".join(lines)
 
@@ -120,36 +116,19 @@ def answers(schemas, name, schema):
 
 
 def described(schema):
-    text = (schema.get("description") or "").removeprefix("Milliseconds. ")
-    text = "For" + text[2:] if text.startswith("Of ") else text
+    text = description_of(schema)
     if not text:
         return []
     lines = textwrap.wrap('"""' + text + '"""', 128)
     return ["        " + line for line in lines]
 
 
-def models(document):
-    schemas = document["components"]["schemas"]
+def models(schemas):
     parts = [HEAD]
     parts += [options(schemas, name, schemas[source]) + "\n" for name, source in OPTIONS.items()]
     parts += [answers(schemas, name, schemas[source]) + "\n" for name, source in ANSWERS.items()]
     return "\n\n".join(parts)
 
 
-def main():
-    with Daemon() as daemon:
-        daemon.start()
-        status, document = daemon.client().request("GET", "/openapi.json")
-        assert status == 200, document
-    text = models(document)
-    if os.environ.get("DUEWHEEL_RECORD"):
-        FILE.write_text(text)
-        return 0
-    found = list(difflib.unified_diff(FILE.read_text().splitlines(), text.splitlines(), "models.py", "models.py of this server", lineterm=""))
-    if found:
-        print("\n".join(found), "\nrun DUEWHEEL_RECORD=1 clients/python/generate.py", sep="\n")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(compare_or_write(FILE, models(schemas_of_server()), "clients/python/generate.py"))
