@@ -61,8 +61,11 @@ void WaitingRequests::submit_batch(BatchRequest request, bool of_puts, const Sha
     for (std::size_t i = 0; i < commands; ++i) {
         const ReplyToken token = tokens_.next();
         waiting_.emplace(token, Waiting{std::nullopt, batch, i});
-        Command command = i + 1 < commands ? *request.command : *std::move(request.command);
-        if (!request.leases.empty()) set_lease(command, request.leases[i]);
+        const bool has_own = !request.leases.empty() && request.leases[i].command != nullptr;
+        Command command = has_own            ? std::move(*request.leases[i].command)
+                          : i + 1 < commands ? *request.command
+                                             : *std::move(request.command);
+        if (!request.leases.empty()) set_lease(command, request.leases[i].token);
         port_.submit(std::move(command), token, limits);
     }
 }

@@ -35,13 +35,13 @@ std::optional<std::uint32_t> shard_of_lease(std::string_view text, std::uint32_t
     return static_cast<std::uint32_t>(token->id % kShardsMax);
 }
 
-// {"leases": ["TOKEN", ...]} or {"leases": [{"lease": "TOKEN"}, ...]}
+// {"leases": ["TOKEN", ...]} or {"leases": [{"token": "TOKEN"}, ...]}
 std::optional<std::uint32_t> shard_of_leases(std::string_view body, std::uint32_t shards) {
     if (!is_json_text(body)) return std::nullopt;
     const std::vector<std::string_view> leases = element_texts(member_text(body, "leases"));
     if (leases.empty()) return std::nullopt;
     std::string_view first = leases.front();
-    if (first.starts_with('{')) first = member_text(first, "lease");
+    if (first.starts_with('{')) first = member_text(first, "token");
     if (first.size() < 2 || !first.starts_with('"')) return std::nullopt;
     return shard_of_lease(first.substr(1, first.size() - 2), shards);
 }

@@ -82,7 +82,7 @@ TEST(ShardPlacement, a_lease_is_where_its_message_is) {
     for (const std::string verb : {"ack", "fail", "extend", "release"}) {
         const std::string path = "/v1/leases:" + verb;
         EXPECT_EQ(shard_of({"POST", path, R"({"leases":[")" + token + R"(",")" + other + R"("]})"}, 3), "2");
-        EXPECT_EQ(shard_of({"POST", path, R"({"x":1, "leases" : [ {"reason":"r", "lease": ")" + other + R"("} ]})"}, 3),
+        EXPECT_EQ(shard_of({"POST", path, R"({"x":1, "leases" : [ {"reason":"r", "token": ")" + other + R"("} ]})"}, 3),
                   "1");
         const std::vector<std::string> others = {"",
                                                  "{}",

@@ -28,6 +28,8 @@ constexpr std::size_t kNameBytesShown = 64;
 constexpr std::size_t kListedDepth = 4;
 // Members that hold any JSON.
 constexpr std::string_view kOfAnyJson[] = {"json", "result", "progress", "checkpoint", "imported"};
+// An array whose objects are each read alone, as a body of its own.
+constexpr std::string_view kOfBodies = "leases";
 constexpr std::string_view kDurationExample = "\"10m\"";
 constexpr std::string_view kInstantExample = "\"2027-01-01T06:00:00Z\"";
 constexpr InstantMs kFirstInstantByNumber = 946'684'800'000;  // 2000-01-01T00:00:00Z
@@ -72,16 +74,23 @@ class JsonRequest::Collector {
 
   private:
     // Members of the object, of objects and arrays in it, and of those in these.
-    bool is_listed() const { return root_ == Kind::object && depth_ >= 1 && depth_ <= kListedDepth && !in_any_json_; }
+    bool is_listed() const {
+        return root_ == Kind::object && depth_ >= 1 && depth_ <= kListedDepth && any_json_depth_ == 0;
+    }
     bool enter(Kind kind, Code& code) {
         if (!add(kind, {}, code)) return false;
-        if (depth_ == 1 && is_listed())
-            in_any_json_ = std::find(std::begin(kOfAnyJson), std::end(kOfAnyJson), name_) != std::end(kOfAnyJson);
+        if (is_listed() && holds_any_json(kind)) any_json_depth_ = depth_;
         if (++depth_ <= kListedDepth) within_[depth_] = kind;
         return true;
     }
     void leave() {
-        if (--depth_ == 1) in_any_json_ = false;
+        if (--depth_ == any_json_depth_) any_json_depth_ = 0;
+    }
+    // Whether what is in the value that begins is not listed.
+    bool holds_any_json(Kind kind) {
+        if (depth_ != 1) return depth_ == 2 && in_bodies_ && kind == Kind::object;
+        in_bodies_ = kind == Kind::array && name_ == kOfBodies;
+        return std::find(std::begin(kOfAnyJson), std::end(kOfAnyJson), name_) != std::end(kOfAnyJson);
     }
     bool add(Kind kind, std::string_view text, Code& code) {
         if (depth_ == 0) root_ = kind;
@@ -118,7 +127,8 @@ class JsonRequest::Collector {
     Kind root_ = Kind::null;
     std::array<Kind, kListedDepth + 1> within_{};  // of the containers open, from 1
     std::size_t depth_ = 0;                        // containers open
-    bool in_any_json_ = false;                     // one of them is the value of such a member
+    bool in_bodies_ = false;                       // the newest container of the object is that array
+    std::size_t any_json_depth_ = 0;               // where a value that holds any JSON began; 0: in none
     std::size_t pending_ = 0;                      // bytes of a text that has not ended
     std::string_view name_;
 };

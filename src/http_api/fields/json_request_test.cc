@@ -265,6 +265,11 @@ TEST(JsonRequest, counts_members_up_to_a_limit) {
     };
     EXPECT_EQ(with_list(1095), "taken");
     EXPECT_EQ(with_list(1096), "too_many_members");
+    // Objects of `leases` are read one by one.
+    std::string leases = R"({"leases":[{})";
+    for (int i = 1; i < 1000; ++i) leases += R"(,{"token":"x","a":1,"b":[2]})";
+    EXPECT_EQ(parsed(leases + R"(],"more":[{"a":1}]})"), "taken");
+    EXPECT_EQ(parsed(R"({"other":)" + leases.substr(leases.find('[')) + "]}"), "too_many_members");
 }
 
 TEST(JsonRequest, says_where_json_ends_to_be_json) {

@@ -8,6 +8,7 @@
 #include "http_api/answers/lease_text.h"
 #include "http_api/fields/field_syntax.h"
 #include "http_api/fields/json_request.h"
+#include "http_api/fields/json_text.h"
 #include "http_api/fields/request_members.h"
 #include "http_api/requests/lease_end_request.h"
 #include "http_api/requests/put_request.h"
@@ -92,6 +93,52 @@ Result<BatchRequest> read_puts(const HttpRequest& request, const CallPath& path,
     return batch;
 }
 
+std::vector<std::string_view> members_with(CallPath::What what, std::string_view one_more) {
+    const std::span<const std::string_view> others = lease_end_members(what);
+    std::vector<std::string_view> known(others.begin(), others.end());
+    known.push_back(one_more);
+    return known;
+}
+
+// The elements of `leases`, as written: strings and objects.
+Result<std::vector<std::string_view>> lease_texts(const JsonRequest& json) {
+    const std::optional<std::string_view> list = json.json_text("leases");
+    if (!list || !list->starts_with('[')) return json.text_list("leases");  // says what is wrong
+    std::vector<std::string_view> texts = element_texts(*list);
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+        if (texts[i].starts_with('"') || texts[i].starts_with('{')) continue;
+        const std::string name = "leases[" + std::to_string(i) + "]";
+        return Error{"wrong_type"_code, "`" + name + "` must be a token, or an object with `token`", name};
+    }
+    return texts;
+}
+
+Result<LeaseToken> token_of(std::string_view text) {
+    if (const std::optional<LeaseToken> token = parse_lease_text(text)) return *token;
+    return Error{"bad_lease_token"_code,
+                 "this is not a lease token: use the string from the response to the lease call"};
+}
+
+// `common`: what the request says of all leases.
+Result<BatchRequest::Lease> read_lease(std::string_view text, CallPath::What what, const Command& common) {
+    if (text.starts_with('"')) {
+        const Result<LeaseToken> token = token_of(text.substr(1, text.size() - 2));
+        if (!token) return token.error();
+        return BatchRequest::Lease{*token, nullptr};
+    }
+    const Result<JsonRequest> json = JsonRequest::parse(text);
+    if (!json) return json.error();
+    if (Status fine = json->only(members_with(what, "token")); !fine) return std::move(fine).error();
+    const Result<std::optional<std::string_view>> given = json->text("token");
+    if (!given) return given.error();
+    if (!*given) return Error{"missing_member"_code, "`token` is missing: give the lease token", "token"};
+    const Result<LeaseToken> token = token_of(**given);
+    if (!token) return token.error();
+    Result<Command> command = read_lease_end(*json, what, &common);
+    if (!command) return std::move(command).error();
+    return BatchRequest::Lease{*token, std::make_unique<Command>(*std::move(command))};
+}
+
 Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath& path, const HttpApiOptions& options) {
     // A token identifies its message alone, but the namespace in the path must still be valid.
     if (const Result<std::string> name_space = read_namespace(path, options); !name_space) return name_space.error();
@@ -101,11 +148,8 @@ Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath&
     }
     const Result<JsonRequest> json = JsonRequest::parse(request.body);
     if (!json) return json.error();
-    const std::span<const std::string_view> others = lease_end_members(path.what);
-    std::vector<std::string_view> known(others.begin(), others.end());
-    known.push_back("leases");
-    if (Status fine = json->only(known); !fine) return std::move(fine).error();
-    const Result<std::vector<std::string_view>> leases = json->text_list("leases");
+    if (Status fine = json->only(members_with(path.what, "leases")); !fine) return std::move(fine).error();
+    const Result<std::vector<std::string_view>> leases = lease_texts(*json);
     if (!leases) return leases.error();
     if (leases->size() > options.batch_max) return batch_too_large(options);
     Result<Command> command = read_lease_end(*json, path.what);
@@ -113,16 +157,17 @@ Result<BatchRequest> read_lease_ends(const HttpRequest& request, const CallPath&
     BatchRequest batch;
     batch.leases.reserve(leases->size());
     batch.refused.reserve(leases->size());
-    for (std::size_t i = 0; i < leases->size(); ++i) {
-        const std::optional<LeaseToken> token = parse_lease_text((*leases)[i]);
-        if (!token) {
-            batch.refused.emplace_back(Error{
-                "bad_lease_token"_code, "this is not a lease token: use the string from the response to the lease call",
-                "leases[" + std::to_string(i) + "]"});
+    for (const std::string_view text : *leases) {
+        Result<BatchRequest::Lease> lease = read_lease(text, path.what, *command);
+        batch.refused.emplace_back();
+        if (lease) {
+            batch.leases.push_back(*std::move(lease));
             continue;
         }
-        batch.refused.emplace_back();
-        batch.leases.push_back(*token);
+        Error error = std::move(lease).error();
+        error.field =
+            "leases[" + std::to_string(batch.refused.size() - 1) + "]" + (error.field.empty() ? "" : ".") + error.field;
+        batch.refused.back() = std::move(error);
     }
     if (!batch.leases.empty()) batch.command = *std::move(command);
     return batch;

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -19,8 +20,12 @@ namespace duewheel {
 
 // A list of commands would be large: a command takes a kilobyte of memory, whatever it is.
 struct BatchRequest {
+    struct Lease {
+        LeaseToken token;
+        std::unique_ptr<Command> command;  // if the request has members for this lease alone
+    };
     std::optional<Command> command;  // all puts; or what is done to each of `leases`; none if each part is refused
-    std::vector<LeaseToken> leases;  // of the parts that are not refused, in order; none of a request with puts
+    std::vector<Lease> leases;       // of the parts that are not refused, in order; none of a request with puts
     std::vector<std::optional<Error>> refused;  // by part: its error, if any
 
     std::size_t commands() const { return !command ? 0 : leases.empty() ? 1 : leases.size(); }

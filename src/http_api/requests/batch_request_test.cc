@@ -158,6 +158,42 @@ TEST(BatchRequest, each_lease_is_a_command_and_a_result_of_its_own) {
     EXPECT_EQ(server.api().waiting(), 0u);
 }
 
+// A worker that returned results had to send each ack alone.
+TEST(BatchRequest, a_lease_can_have_members_of_its_own) {
+    ApiServer server;
+    const std::string body = R"({"leases":[{"token":")" + token_text(1024) + R"(","result":{"n":[1,{"m":2}]}},")" +
+                             token_text(2048) + R"(",{"token":")" + token_text(3072) + R"("}],"result":7})";
+    const std::string answer = server.ask({"POST", "/v1/leases:ack", body}, LeaseEndAnswer{LeaseOutcome::done, 0, 0});
+    EXPECT_EQ(status_of(answer), 200);
+    std::vector<std::string> commands;
+    server.server().on_loop([&] {
+        for (const auto& [command, token] : server.shard().submitted) commands.push_back(command);
+    });
+    EXPECT_EQ(commands, (std::vector<std::string>{"ack " + token_text(1024) + R"( result={"n":[1,{"m":2}]})",
+                                                  "ack " + token_text(2048) + " result=7",
+                                                  "ack " + token_text(3072) + " result=7"}));
+}
+
+TEST(BatchRequest, a_lease_whose_members_are_wrong_is_refused_alone) {
+    ApiServer server;
+    const std::string good = token_text(1024);
+    const auto refused = [&](const std::string& verb, const std::string& each) {
+        const std::string answer =
+            server.ask({"POST", "/v1/leases:" + verb, "{\"leases\":[\"" + good + "\"," + each + "]}"},
+                       LeaseEndAnswer{LeaseOutcome::done, 0, 0});
+        EXPECT_EQ(status_of(answer), 200) << answer;
+        EXPECT_NE(answer.find(R"({"results":[{"status":200,)"), std::string::npos) << answer;
+        return member_of(answer, "code") + " " + member_of(answer, "field");
+    };
+    EXPECT_EQ(refused("ack", "{}"), "missing_member leases[1].token");
+    EXPECT_EQ(refused("ack", R"({"token":7})"), "wrong_type leases[1].token");
+    EXPECT_EQ(refused("ack", R"({"token":"x"})"), "bad_lease_token leases[1].token");
+    EXPECT_EQ(refused("ack", R"({"token":")" + good + R"(","dead":true})"), "unknown_member leases[1].dead");
+    EXPECT_EQ(refused("fail", R"({"token":")" + good + R"(","dead":true,"retry_in":"1s"})"),
+              "conflicting_members leases[1].retry_in");
+    EXPECT_EQ(refused("extend", R"({"token":")" + good + R"(","progress":2})"), "bad_progress leases[1].progress");
+}
+
 // An ack of a lease that had ended was one of the successes.
 TEST(BatchRequest, each_result_has_a_status_of_its_own) {
     ApiServer server;

@@ -29,8 +29,8 @@ Status check_failure(FailCommand& fail) {
 }
 
 template <class Ends>
-Result<Command> read_members_of(const JsonRequest& json) {
-    Ends ends;
+Result<Command> read_members_of(const JsonRequest& json, const Command* common) {
+    Ends ends = common != nullptr ? std::get<Ends>(*common) : Ends();
     if (Status read = read_known_fields(json, fields_of<Ends>(), &ends); !read) return std::move(read).error();
     Status sound;
     if constexpr (std::is_same_v<Ends, FailCommand>) sound = check_failure(ends);
@@ -41,7 +41,7 @@ Result<Command> read_members_of(const JsonRequest& json) {
 
 struct Ending {
     const FieldTable& (*table)();
-    Result<Command> (*read)(const JsonRequest& json);
+    Result<Command> (*read)(const JsonRequest& json, const Command* common);
 };
 template <class Ends>
 constexpr Ending kEnding = {fields_of<Ends>, read_members_of<Ends>};
@@ -70,8 +70,8 @@ std::span<const std::string_view> lease_end_members(CallPath::What what) {
     return ending_of(what).table().members_of({});
 }
 
-Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what) {
-    return ending_of(what).read(json);
+Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what, const Command* common) {
+    return ending_of(what).read(json, common);
 }
 
 void set_lease(Command& command, const LeaseToken& lease) {

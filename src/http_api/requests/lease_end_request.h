@@ -14,8 +14,9 @@ namespace duewheel {
 // The members that such a call accepts besides the token.
 std::span<const std::string_view> lease_end_members(CallPath::What what);
 
-// The command of the call, without the token. Codes: those of JsonRequest.
-Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what);
+// The command of the call, without the token. `common`: the command whose members apply where `json` has none.
+// Codes: those of JsonRequest.
+Result<Command> read_lease_end(const JsonRequest& json, CallPath::What what, const Command* common = nullptr);
 void set_lease(Command& command, const LeaseToken& lease);
 
 }  // namespace duewheel
