@@ -29,7 +29,7 @@ CALLS = [(name, re.compile(pattern)) for name, pattern in (
     ("fire", r"POST .*/messages/[^/]+:fire$"),
     ("set_schedule", r"PUT .*/schedules/[^/]+$"),
 )]
-FAULTS = {"cut_request", "drop_response", "cut_head", "cut_body", "delay", "answer", "redirect"}
+FAULTS = {"cut_request", "hold_request", "drop_response", "cut_head", "cut_body", "delay", "answer", "redirect"}
 CONNECT_WITHIN_S = 10
 
 
@@ -113,6 +113,10 @@ class Pipe:
             raw = body = self.cut(int(fields.get("content-length", 0)))
         return first, fields, head + raw, body
 
+    def stall(self, time_s):
+        """For this time, or until the other side closes the connection."""
+        select.select([self.connection], [], [], time_s)
+
     def close(self):
         self.connection.close()
 
@@ -185,6 +189,9 @@ class Proxy:
         method, path, _ = line.split(" ")
         rule = self.record(f"{method} {path}", fields, body)
         if rule and rule.fault == "cut_request":
+            raise Closed
+        if rule and rule.fault == "hold_request":
+            client.stall(rule.delay_s)
             raise Closed
         if rule and rule.fault in ("answer", "redirect"):
             client.connection.sendall(own_response(rule, path))

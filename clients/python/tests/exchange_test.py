@@ -92,6 +92,13 @@ class ExchangeTest(unittest.TestCase):
                 self.exchange().answered(Response(status, {"content-type": "text/html"}, b"<html>"), 100)
             self.assertEqual(raised.exception.code, "not_duewheel")
 
+    # JSON that is no JSON, or that another program means, was a ValueError, a KeyError or a TypeError.
+    def test_json_of_another_program_is_named(self):
+        for body in (b"{", b"[]", b"7", b'{"up": true}'):
+            with self.assertRaises(duewheel.Unavailable) as raised:
+                self.exchange(calls.lease("mail")).answered(Response(200, {"content-type": "application/json"}, body), 100)
+            self.assertEqual(raised.exception.code, "not_duewheel")
+
     def test_a_namespace_is_part_of_each_path_but_those_of_the_server(self):
         settings = Settings("http://one:1", None, "größe", 10, True)
         self.assertEqual(settings.path_of(calls.fire("7")), "/v1/namespaces/gr%C3%B6%C3%9Fe/messages/7:fire")

@@ -57,6 +57,8 @@ export class Duewheel {
   /** What another client of the same kind needs, such as the one in the thread of the heartbeats; no more than a thread can be given. */
   readonly options: Readonly<ClientOptions>
   readonly middleware: readonly Middleware[]
+  /** The deadline of each call. */
+  readonly timeMs: number
   private readonly transport: Transport
   private readonly base: string
 
@@ -67,8 +69,8 @@ export class Duewheel {
   readonly watchdogs: Watchdogs
 
   constructor(options: ClientOptions) {
-    const timeMs = milliseconds(options.timeout ?? '30s', 'timeout')
-    const address: Address = { url: options.url, token: options.token, ca: options.ca, timeMs }
+    this.timeMs = milliseconds(options.timeout ?? '30s', 'timeout')
+    const address: Address = { url: options.url, token: options.token, ca: options.ca, timeMs: this.timeMs }
     const { url, token, namespace, timeout, ca } = options
     this.options = { url, ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }), ...(timeout && { timeout }), ...(ca && { ca }) }
     this.middleware = options.middleware ?? []

@@ -17,6 +17,7 @@ export type Order = { add: string[]; leaseMs: number } | { remove: string[] } | 
 export type Report = { ready: true } | { lost: string; detail: string } | { cancel: string } | { warning: string } | { ping: true }
 
 const BLOCKED_AFTER_MS = 2000
+const TIME_MIN_MS = 1000 // of an extension, if a third of the lease is less
 
 const client = new Duewheel(workerData as ClientOptions)
 const beats = new Beats()
@@ -49,7 +50,8 @@ async function extend(extension: Extension): Promise<void> {
   const { tokens, leaseMs, said } = extension
   const lease = `${leaseMs}ms` as const
   try {
-    const results = await client.extendMany(tokens, { lease, ...said, timeMs: leaseMs })
+    const timeMs = Math.max(leaseMs / 3, TIME_MIN_MS) // then the next one is due, while the lease still lasts
+    const results = await client.extendMany(tokens, { lease, ...said, timeMs })
     results.forEach((result, at) => extended(tokens[at]!, result))
     beats.finish(extension, true)
   } catch (error) {

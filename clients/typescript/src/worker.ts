@@ -14,7 +14,7 @@ import { clearTimeout, setTimeout, type Timer } from 'node:timers'
 import { Acks } from './acks.js'
 import type { FailOptions } from './client.js'
 import { Job, type Context } from './context.js'
-import { Conflict, InvalidRequest } from './errors.js'
+import { Conflict, InvalidRequest, Throttled, Unavailable } from './errors.js'
 import { Heart } from './heart.js'
 import { encode } from './json.js'
 import type { Lease } from './messages.js'
@@ -49,7 +49,7 @@ export interface WorkerOptions {
   log?: (text: string, error?: unknown) => void
 }
 
-const ERROR_PAUSE_MS = 1000 // after a lease call that was refused
+const ERROR_PAUSE_MS = 1000 // after a call that failed
 const GRACE_MS = 1000 // how long handlers have to notice their cancel
 const LEASE_MAX = 1000
 const UNACKED_MAX = 1000 // messages whose handler has returned and whose ack has no response yet
@@ -60,6 +60,7 @@ export class Worker<T = unknown, R = unknown> {
   private readonly heart: Heart
   private readonly acks: Acks
   private readonly polls = new AbortController() // aborted by a stop
+  private readonly over = new AbortController() // aborted at the end of a stop, when outcomes are reported no longer
   private hurry = false // whether a stop waits no longer
   private readonly schedules: [string, ScheduleSettings][] = []
   private readonly leaseMs: number
@@ -221,11 +222,25 @@ export class Worker<T = unknown, R = unknown> {
     return () => this.fail(job, reasonOf(thrown))
   }
 
+  /** Reports until there is a response. While the server cannot be reached, it ends no leases; so this goes on until the worker has stopped. */
+  private async insist(job: Job<T>, report: () => Promise<unknown>): Promise<void> {
+    for (;;) {
+      try {
+        await report()
+        return
+      } catch (error) {
+        if (this.over.signal.aborted || !(error instanceof Unavailable || error instanceof Throttled)) throw error
+        this.log(`the outcome of message ${job.id} is not reported yet: ${error.message}`)
+        await pause(ERROR_PAUSE_MS, this.over.signal).catch(() => undefined)
+      }
+    }
+  }
+
   /** Ends the lease, unless it is lost or given back. The lease is extended until there is a response. */
   private async end(job: Job<T>, report: () => Promise<unknown>): Promise<void> {
     if (job.disown()) {
       try {
-        await report()
+        await this.insist(job, report)
       } catch (error) {
         if (error instanceof Conflict) {
           this.log(`what became of message ${job.id} is not recorded, its lease had ended: ${error.message}`)
@@ -262,7 +277,8 @@ export class Worker<T = unknown, R = unknown> {
       this.heart.remove(job)
       this.jobs.delete(job)
     }
-    while (this.jobs.size && !this.hurry) await this.change // whose outcome is on its way
+    await this.idle(this.queue.client.timeMs) // whose outcome is on its way
+    this.over.abort()
     await this.polling
     this.heart.end()
   }

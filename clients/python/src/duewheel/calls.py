@@ -28,13 +28,14 @@ PATH_OF_SERVER = "/v1/"  # how a path begins that is in no namespace
 @dataclasses.dataclass(frozen=True)
 class Call(Generic[T]):
     """One call. `text` gives the body for an attempt that begins that many seconds after the first; `wait_s` is how long the server
-    may wait by itself, beside the time of the call."""
+    may wait by itself, beside the time of the call; `time_s` is this time, by default that of the client."""
     method: str
     path: str  # below that of the namespace, or with "/v1/" below none
     read: Callable[[Any], T]
     text: Callable[[float], Optional[str]] = lambda passed_s: None
     kind: str = "application/json"
     wait_s: float = 0
+    time_s: Optional[float] = None
 
 
 def request(method: str, path: str, read: Callable[[Any], T], value: Optional[Mapping[str, Any]] = None,

@@ -74,7 +74,8 @@ class Exchange(Generic[T]):
     def __init__(self, call: Call[T], settings: Settings, now_s: float) -> None:
         self.call, self.settings = call, settings
         self.origin, self.path = settings.origin, settings.path_of(call)
-        self.began_s, self.time_s = now_s, settings.timeout_s + call.wait_s
+        self.began_s = now_s
+        self.time_s = (settings.timeout_s if call.time_s is None else call.time_s) + call.wait_s
         self.backoff_s, self.redirects = BACKOFF_FIRST_S, 0
         self.done = False
         self.result: Optional[T] = None
@@ -106,7 +107,11 @@ class Exchange(Generic[T]):
             self.redirect(response.headers["location"])
             return 0
         if response.status < 300:
-            self.result, self.done = self.call.read(self.answer_of(response)), True
+            try:
+                self.result = self.call.read(self.answer_of(response))
+            except (ValueError, LookupError, TypeError, AttributeError) as error:
+                raise self.not_duewheel(response) from error
+            self.done = True
             return 0
         refusal = self.refusal_of(response)
         if response.status not in REPEATED:

@@ -1,20 +1,25 @@
 """The leases that a worker has: extended until the outcome of each is reported.
 
-One thread extends all of them, and two report, many leases with one request, so no handler holds them up.
+One thread for each length of a lease extends them, and two report, many leases with one request, so no handler holds them up.
 """
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import threading
 import time
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, TypeVar
 
+from . import calls
 from .client import Client
-from .errors import DuewheelError
+from .errors import DuewheelError, Throttled, Unavailable
 from .handling import LOG, MANY_MAX, Job, Outbox, Outcome, is_lost
 
+T = TypeVar("T")
 SAID_PAUSE_S = 0.1   # between two extensions that only carry progress
+BEAT_MIN_S = 1.0     # the time of an extension, if a third of the lease is less
+ERROR_PAUSE_S = 1.0  # after a call that failed
 REPORTERS = 2
 
 
@@ -27,10 +32,12 @@ class Leases:
         self.jobs: dict[Job, datetime.timedelta] = {}  # leased and not yet reported; guarded by changed
         self.outbox = Outbox()
         self.ended = threading.Event()
-        self.beat_now = threading.Event()  # a job has said something, or all has ended
+        self.beats: dict[datetime.timedelta, threading.Event] = {}  # by length: set when a job has said something, or all has ended
 
     def start(self, lengths: Iterable[datetime.timedelta]) -> None:
-        spawn(self.beat, set(lengths))
+        self.beats.update((length, threading.Event()) for length in lengths)
+        for length in self.beats:
+            spawn(self.beat, length)
         for _ in range(REPORTERS):
             spawn(self.report_all)
 
@@ -60,7 +67,8 @@ class Leases:
     def close(self) -> None:
         """Ends the threads when what has ended is reported."""
         self.ended.set()
-        self.beat_now.set()
+        for wake in self.beats.values():
+            wake.set()
         self.outbox.close()
 
     # Reports
@@ -75,11 +83,21 @@ class Leases:
             self.report(outcome, jobs)
             self.forget(jobs)
 
+    def send(self, outcome: Outcome, jobs: list[Job]) -> list[Any]:
+        """For each job what the server said, or an error. While the server cannot be reached, it ends no leases, so the outcome is sent again
+        until the worker has ended."""
+        while True:
+            try:
+                return list(self.client.many([job.lease for job in jobs], outcome.verb, **outcome.options))
+            except (Unavailable, Throttled) as error:
+                LOG.warning("duewheel: the %s of %d messages is not reported yet: %s", outcome.verb, len(jobs), error)
+                if self.ended.wait(ERROR_PAUSE_S):
+                    return [error] * len(jobs)
+            except Exception as error:
+                return [error] * len(jobs)
+
     def report(self, outcome: Outcome, jobs: list[Job]) -> None:
-        try:
-            answers: Any = self.client.many([job.lease for job in jobs], outcome.verb, **outcome.options)
-        except (DuewheelError, TypeError, ValueError) as error:
-            answers = [error] * len(jobs)
+        answers = self.send(outcome, jobs)
         for job, answer in zip(jobs, answers):
             if not isinstance(answer, Exception):
                 continue
@@ -92,21 +110,21 @@ class Leases:
 
     # Heartbeats
 
-    def beat(self, lengths: set[datetime.timedelta]) -> None:
-        """Extends leases at a third of their length, and at once those of jobs that have said something."""
-        next_s = {length: time.monotonic() + length.total_seconds() / 3 for length in lengths}
-        while lengths:
-            said = self.beat_now.wait(max(0.0, min(next_s.values()) - time.monotonic()))
-            self.beat_now.clear()
+    def beat(self, length: datetime.timedelta) -> None:
+        """Extends the leases of one length at a third of it, and at once those of jobs that have said something."""
+        every_s, wake = length.total_seconds() / 3, self.beats[length]
+        next_s = time.monotonic() + every_s
+        while True:
+            said = wake.wait(max(0.0, next_s - time.monotonic()))
+            wake.clear()
             if self.ended.is_set():
                 return
-            for length in lengths:
-                due = next_s[length] <= time.monotonic()
-                if due:
-                    next_s[length] = time.monotonic() + length.total_seconds() / 3
-                with self.changed:
-                    jobs = [job for job, each in self.jobs.items() if each == length and (due or job.said)]
-                self.extend(length, jobs)
+            due = next_s <= time.monotonic()
+            if due:
+                next_s = time.monotonic() + every_s
+            with self.changed:
+                jobs = [job for job, each in self.jobs.items() if each == length and (due or job.said)]
+            self.extend(length, jobs)
             if said and self.ended.wait(SAID_PAUSE_S):
                 return
 
@@ -122,16 +140,20 @@ class Leases:
         for begin in range(0, len(silent), MANY_MAX):
             chunk = silent[begin:begin + MANY_MAX]
             try:
-                results = self.client.many([job.lease for job in chunk], "extend", lease=length)
-            except DuewheelError as error:
+                results = self.send_in_time(calls.many([job.lease for job in chunk], "extend", lease=length), length)
+            except Exception as error:
                 LOG.warning("duewheel: %d leases were not extended: %s", len(chunk), error)
                 continue
             for job, result in zip(chunk, results):
                 self.extended(job, result)
 
+    def send_in_time(self, call: calls.Call[T], length: datetime.timedelta) -> T:
+        """A request that the network has swallowed ends when the next heartbeat is due, while the lease still lasts."""
+        return self.client.transport.send(dataclasses.replace(call, time_s=max(length.total_seconds() / 3, BEAT_MIN_S)))
+
     def extend_with(self, job: Job, length: datetime.timedelta, said: dict[str, Any]) -> None:
         try:
-            self.extended(job, self.client.extend(job.lease, length, **said))
+            self.extended(job, self.send_in_time(calls.extend(job.lease, length, **said), length))
         except DuewheelError as error:
             if error.code not in ("bad_progress", "checkpoint_too_large"):
                 job.say_again(said)

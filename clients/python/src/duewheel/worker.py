@@ -29,13 +29,12 @@ from typing import Any, Callable, ContextManager, Iterator, Optional, Union
 from .client import AsyncClient, Client
 from .errors import DuewheelError, Unauthorized
 from .handling import LOG, MANY_MAX, Handler, Job, Outcome, Retry, Route, Types
-from .leases import Leases, spawn
+from .leases import ERROR_PAUSE_S, Leases, spawn
 from .messages import Lease
 
 Around = Callable[[Job], ContextManager[Any]]
 POLL = datetime.timedelta(seconds=20)
 LEASE = datetime.timedelta(seconds=30)
-ERROR_PAUSE_S = 1.0  # after a lease call that failed for another reason than a missing message
 GATHER_S = 0.005     # how long to wait for more free handlers before the next lease call
 CANCELLED_WITHIN_S = 1.0  # how long handlers have to notice their cancel at the end of a stop
 
@@ -138,12 +137,13 @@ class Worker:
             self.loop = self.own_loop = asyncio.new_event_loop()
             spawn(self.loop.run_forever)
         for route in self.routes:
-            spawn(self.poll, route)
             if not route.is_async:
                 self.queues[route] = SimpleQueue()
                 for _ in range(route.concurrency):
                     spawn(self.handle, route, self.queues[route])
         self.leases.start(route.lease for route in self.routes)
+        for route in self.routes:
+            spawn(self.poll, route)  # the last ones: a message may come at once
 
     def stop(self, timeout: Optional[datetime.timedelta] = None) -> None:
         """Leases no more, waits for running handlers, cancels those that are late, and releases what is left: their attempts do
@@ -163,8 +163,9 @@ class Worker:
                 return
             try:
                 leases = self.client.lease(route.queue, max=min(free, MANY_MAX), lease=route.lease, wait=POLL, worker=self.name)
-            except DuewheelError as error:
-                LOG.log(logging.ERROR if isinstance(error, Unauthorized) else logging.WARNING, "duewheel: no lease of queue %s: %s", route.queue, error)
+            except Exception as error:  # a bug too: the queue would have no worker any more, and nobody would notice
+                LOG.log(logging.WARNING if isinstance(error, DuewheelError) and not isinstance(error, Unauthorized) else logging.ERROR,
+                        "duewheel: no lease of queue %s: %s", route.queue, error)
                 self.leases.ended.wait(ERROR_PAUSE_S)
                 continue
             self.begin(route, leases)
@@ -181,7 +182,7 @@ class Worker:
 
     def begin(self, route: Route, leases: list[Lease]) -> None:
         """Messages that come while the worker stops go back at once."""
-        jobs = [Job(lease, self.leases.beat_now.set) for lease in leases]
+        jobs = [Job(lease, self.leases.beats[route.lease].set) for lease in leases]
         with self.changed:
             stopping = self.stopping
             if not stopping:

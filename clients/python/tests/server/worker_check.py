@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 import unittest
+import unittest.mock
 from datetime import timedelta
 
 import duewheel
@@ -110,6 +111,19 @@ class WorkerTest(unittest.TestCase):
         self.worker.start()
         with self.assertRaises(RuntimeError):
             self.worker.handler("another")(print)
+
+    # The queue was polled before its handlers had begun. A message that came at once ended the thread, and was leased for ever.
+    def test_a_message_that_comes_while_the_worker_starts_is_handled(self):
+        message, spawn = self.client.put(self.queue, "x").id, duewheel.worker.spawn
+
+        def begin(target, *arguments):
+            spawn(target, *arguments)
+            if target == self.worker.poll:
+                self.until("the lease", lambda: self.client.get(message).state != "ready")
+        self.worker.handler(self.queue)(lambda data, job: None)
+        with unittest.mock.patch("duewheel.worker.spawn", begin):
+            self.worker.start()
+        self.assertEqual(self.client.wait(message, WITHIN).state, "done")
 
     def test_progress_is_shown_long_before_the_next_heartbeat(self):
         done = threading.Event()
