@@ -106,10 +106,10 @@ Error dashboard_is_off() {
     return {"unknown_path"_code, "the dashboard of this server is off: the setting http.dashboard turns it on"};
 }
 
-HttpResponse readiness_text(const Readiness& readiness) {
+HttpResponse readiness_text(const Readiness& readiness, std::string_view version) {
     std::string body;
     JsonWriter json(body);
-    json.open().boolean("ready", readiness.ready);
+    json.open().boolean("ready", readiness.ready).text("version", version);
     if (!readiness.reasons.empty()) {
         std::string reasons;
         for (const std::string& reason : readiness.reasons) reasons += (reasons.empty() ? "" : "; ") + reason;
@@ -302,7 +302,7 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
         case Call::healthz:
             return give(plain(200, "text/plain", "ok\n"));
         case Call::readyz:
-            return give(readiness_text(options_.readiness()));
+            return give(readiness_text(options_.readiness(), options_.version));
         case Call::contract:
             return give(plain(200, "application/json", options_.contract));
         case Call::wheel:

@@ -149,7 +149,9 @@ TEST(HttpApi, answers_head_without_a_body) {
 }
 
 TEST(HttpApi, serves_its_own_pages) {
-    ApiServer server;
+    HttpApiOptions options;
+    options.version = "1.2.3";
+    ApiServer server(std::move(options));
     EXPECT_EQ(body_of(server.ask({"GET", "/healthz"})), "ok\n");
     const std::string metrics = server.ask({"GET", "/metrics"});
     EXPECT_EQ(body_of(metrics), "duewheel_up 1\n");
@@ -159,6 +161,7 @@ TEST(HttpApi, serves_its_own_pages) {
     const std::string ready = server.ask({"GET", "/readyz"});
     EXPECT_EQ(status_of(ready), 200);
     EXPECT_EQ(member_of(ready, "ready"), "true");
+    EXPECT_EQ(member_of(ready, "version"), "1.2.3");
     server.server().on_loop([&] { server.readiness = {false, {"one \"reason\"", "another"}}; });
     const std::string unready = server.ask({"GET", "/readyz"});
     EXPECT_EQ(status_of(unready), 503);

@@ -1138,6 +1138,7 @@ export interface components {
         };
         Readiness: {
             ready: boolean;
+            version: string;
             reason?: string;
         };
         Problem: {
