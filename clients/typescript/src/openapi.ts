@@ -203,7 +203,15 @@ export interface components {
             expires?: components["schemas"]["Instant"] | null;
             expires_ms?: components["schemas"]["InstantNumber"] | null;
             priority?: components["schemas"]["Priority"] | null;
-            retry?: components["schemas"]["Retry"] | null;
+            retry?: {
+                attempts?: number | null;
+                first?: components["schemas"]["Duration"] | null;
+                first_ms?: components["schemas"]["DurationMs"] | null;
+                factor?: number | null;
+                max?: components["schemas"]["Duration"] | null;
+                max_ms?: components["schemas"]["DurationMs"] | null;
+                jitter?: number | null;
+            } | null;
             body?: string | null;
             body_base64?: string | null;
             json?: unknown;
@@ -402,27 +410,49 @@ export interface components {
             /** @enum {unknown} */
             outcome: "held" | "purged" | "cancelled";
         };
-        Leases: string[];
+        AckEach: {
+            token: components["schemas"]["LeaseToken"];
+            result?: unknown;
+        };
+        FailEach: {
+            token: components["schemas"]["LeaseToken"];
+            dead?: boolean;
+            reason?: string;
+            retry_in?: components["schemas"]["Duration"];
+            retry_in_ms?: components["schemas"]["DurationMs"];
+        };
+        ExtendEach: {
+            token: components["schemas"]["LeaseToken"];
+            lease?: components["schemas"]["Duration"];
+            lease_ms?: components["schemas"]["DurationMs"];
+            progress?: components["schemas"]["Progress"];
+            checkpoint?: components["schemas"]["Checkpoint"];
+        };
+        ReleaseEach: {
+            token: components["schemas"]["LeaseToken"];
+            delay?: components["schemas"]["Duration"];
+            delay_ms?: components["schemas"]["DurationMs"];
+        };
         AckMany: {
-            leases: components["schemas"]["Leases"];
+            leases: (components["schemas"]["LeaseToken"] | components["schemas"]["AckEach"])[];
             result?: unknown;
         };
         FailMany: {
-            leases: components["schemas"]["Leases"];
+            leases: (components["schemas"]["LeaseToken"] | components["schemas"]["FailEach"])[];
             dead?: boolean;
             reason?: string;
             retry_in?: components["schemas"]["Duration"];
             retry_in_ms?: components["schemas"]["DurationMs"];
         };
         ExtendMany: {
-            leases: components["schemas"]["Leases"];
+            leases: (components["schemas"]["LeaseToken"] | components["schemas"]["ExtendEach"])[];
             lease?: components["schemas"]["Duration"];
             lease_ms?: components["schemas"]["DurationMs"];
             progress?: components["schemas"]["Progress"];
             checkpoint?: components["schemas"]["Checkpoint"];
         };
         ReleaseMany: {
-            leases: components["schemas"]["Leases"];
+            leases: (components["schemas"]["LeaseToken"] | components["schemas"]["ReleaseEach"])[];
             delay?: components["schemas"]["Duration"];
             delay_ms?: components["schemas"]["DurationMs"];
         };
@@ -1216,7 +1246,10 @@ export type FailResponse = components['schemas']['FailResponse'];
 export type ExtendResponse = components['schemas']['ExtendResponse'];
 export type ReleaseResponse = components['schemas']['ReleaseResponse'];
 export type HoldLeaseResponse = components['schemas']['HoldLeaseResponse'];
-export type Leases = components['schemas']['Leases'];
+export type AckEach = components['schemas']['AckEach'];
+export type FailEach = components['schemas']['FailEach'];
+export type ExtendEach = components['schemas']['ExtendEach'];
+export type ReleaseEach = components['schemas']['ReleaseEach'];
 export type AckMany = components['schemas']['AckMany'];
 export type FailMany = components['schemas']['FailMany'];
 export type ExtendMany = components['schemas']['ExtendMany'];

@@ -183,7 +183,9 @@ TEST(BatchRequest, a_lease_whose_members_are_wrong_is_refused_alone) {
                        LeaseEndAnswer{LeaseOutcome::done, 0, 0});
         EXPECT_EQ(status_of(answer), 200) << answer;
         EXPECT_NE(answer.find(R"({"results":[{"status":200,)"), std::string::npos) << answer;
-        return member_of(answer, "code") + " " + member_of(answer, "field");
+        const std::size_t start = answer.find(R"({"type")");
+        const std::string problem = "\r\n\r\n" + answer.substr(start, answer.rfind("]}") - start);
+        return member_of(problem, "code") + " " + member_of(problem, "field");
     };
     EXPECT_EQ(refused("ack", "{}"), "missing_member leases[1].token");
     EXPECT_EQ(refused("ack", R"({"token":7})"), "wrong_type leases[1].token");

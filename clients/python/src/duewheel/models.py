@@ -74,7 +74,7 @@ class Changes(TypedDict, total=False):
     expires_in: Union[datetime.timedelta, None]
     expires: Union[datetime.datetime, None]
     priority: Union[int, None]
-    retry: Union[Retry, None]
+    retry: Union[Mapping[str, Any], None]
     content_type: Union[str, None]
     headers: Union[Mapping[str, Any], None]
     kafka: Union[Mapping[str, Any], None]
