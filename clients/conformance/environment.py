@@ -17,6 +17,7 @@ from certificates import Authority  # noqa: E402
 from daemon import BIN, Daemon  # noqa: E402
 
 from adapter import Adapter  # noqa: E402
+from impostors import impostors  # noqa: E402
 from proxy import Proxy  # noqa: E402
 
 
@@ -28,7 +29,7 @@ class Environment:
         self.daemon = Daemon(arguments=["--test-clock", *settings.get("arguments", [])])
         self.variables = {"data": str(self.daemon.data)}
         self.token = self.context = None
-        self.scheme = "http"
+        self.scheme, self.impostors = "http", {}
         if settings.get("tokens"):
             self.require_tokens()
         if settings.get("tls"):
@@ -51,6 +52,8 @@ class Environment:
         self.daemon.arguments += ["--tls-certificate", str(certificate), "--tls-key", str(key)]
         self.context = authority.client_context()
         self.variables["ca"] = str(authority.certificate)
+        self.impostors = impostors(authority)
+        self.variables.update((name, each.url) for name, each in self.impostors.items())
         self.scheme = "https"
 
     def start_server(self):
@@ -120,6 +123,8 @@ class Environment:
             self.adapter.kill()
         self.disconnect()
         self.proxy.close()
+        for each in self.impostors.values():
+            each.close()
         self.daemon.__exit__()
 
 

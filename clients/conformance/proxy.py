@@ -28,6 +28,7 @@ CALLS = [(name, re.compile(pattern)) for name, pattern in (
     ("move", r"PATCH .*/messages[/?].*$"),
     ("fire", r"POST .*/messages/[^/]+:fire$"),
     ("set_schedule", r"PUT .*/schedules/[^/]+$"),
+    ("ready", r"GET /readyz$"),
 )]
 FAULTS = {"cut_request", "hold_request", "drop_response", "cut_head", "cut_body", "delay", "answer", "redirect"}
 CONNECT_WITHIN_S = 10
@@ -43,6 +44,7 @@ class Rule:
     code: str = "too_busy"
     retry_after: str = ""
     kind: str = "application/problem+json"  # the media type of an answer; if it is another one, the answer is a page of HTML
+    body: object = None  # JSON that the answer has instead of an error
     location: str = ""  # where a redirect leads, such as "http://127.0.0.1:7420"; the path is added
 
 
@@ -255,6 +257,8 @@ def own_response(rule, path):
                           "detail": "the proxy of the conformance scenarios answers this instead of the server"})
     if rule.kind == "text/html":
         problem = "<html><body>Another program</body></html>"
+    if rule.body is not None:
+        rule.kind, problem = "application/json", json.dumps(rule.body)
     fields = [f"Content-Type: {rule.kind}", f"Content-Length: {len(problem)}"]
     if rule.retry_after:
         fields.append(f"Retry-After: {rule.retry_after}")

@@ -25,7 +25,7 @@ STEPS = {
     "server": set(),
     "adapter": set(),
     "network": set(),
-    "proxy": {"of", "times", "delay", "status", "code", "retry_after", "kind", "to"},
+    "proxy": {"of", "times", "delay", "status", "code", "retry_after", "kind", "body", "to"},
     "seen": {"count", "apart", "same", "different"},
     "http": {"with", "status", "shows", "keep", "until"},
 }
@@ -173,7 +173,7 @@ class Run:
         location = self.environment.variables["proxy_url" if step.get("to") == "proxy" else "server_url"]
         self.environment.proxy.add(Rule(
             fault=step["proxy"], call=step.get("of", "any"), times=step.get("times", 1), delay_s=seconds(step.get("delay", "0s")),
-            location=location, **{name: step[name] for name in ("status", "code", "retry_after", "kind") if name in step}))
+            location=location, **{name: step[name] for name in ("status", "code", "retry_after", "kind", "body") if name in step}))
 
     def seen(self, step):
         """The proxy may still be at work on the last request, so the count is polled."""

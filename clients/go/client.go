@@ -12,6 +12,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
@@ -21,6 +22,7 @@ type Client struct {
 	origin, base, token string
 	timeout             time.Duration
 	http                *http.Transport
+	checked             atomic.Bool // whether the server is one that this client understands
 }
 
 // Option is a setting of a client.

@@ -24,8 +24,10 @@ var (
 
 // Error is a call that had no success.
 type Error struct {
-	Family  error  // ErrInvalid ... ErrUnavailable
-	Code    string // stable, for programs: a code of the server, or bad_url, bad_data, deadline, bad_certificate, too_many_redirects, not_duewheel
+	Family error // ErrInvalid ... ErrUnavailable
+	// Code is stable, for programs: a code of the server, or bad_url, bad_data, deadline, bad_certificate, too_many_redirects, not_duewheel,
+	// unsupported_server.
+	Code    string
 	Detail  string // for people: what is wrong, and what to do
 	Field   string // the member of the request that is at fault, if there is one
 	Outcome string // what became of the message, if the call came too late

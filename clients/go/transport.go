@@ -75,7 +75,10 @@ const never = time.Duration(-1)
 // or never.
 func (a *attempts) once(ctx context.Context) (answer []byte, again time.Duration, err error) {
 	for {
-		status, header, body, err := a.exchange(ctx)
+		status, header, body, err := a.checkedExchange(ctx)
+		if CodeOf(err) == "unsupported_server" {
+			return nil, never, err
+		}
 		if err != nil {
 			var refused *tls.CertificateVerificationError
 			if errors.As(err, &refused) {
@@ -108,6 +111,22 @@ func (a *attempts) once(ctx context.Context) (answer []byte, again time.Duration
 		}
 		return nil, never, refusal
 	}
+}
+
+// checkedExchange is exchange, before which the first call of a client asks for the version of the server.
+func (a *attempts) checkedExchange(ctx context.Context) (int, http.Header, []byte, error) {
+	if !a.client.checked.Load() {
+		page := attempts{client: a.client, request: request{method: http.MethodGet}, origin: a.client.origin, path: "/readyz"}
+		_, _, body, err := page.exchange(ctx)
+		if err == nil {
+			err = checkVersion(body, page.origin)
+		}
+		if err != nil {
+			return 0, nil, nil, err
+		}
+		a.client.checked.Store(true)
+	}
+	return a.exchange(ctx)
 }
 
 // exchange is a request and its response, which came whole if there is no error.

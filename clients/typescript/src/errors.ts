@@ -3,7 +3,7 @@
 import type { Problem } from './openapi.js'
 
 /** The codes of the server, and those of the client itself. A newer server may have more. */
-export type Code = Problem['code'] | 'bad_url' | 'bad_data' | 'bad_certificate' | 'deadline' | 'not_duewheel' | 'not_json' | 'too_many_redirects' | (string & {})
+export type Code = Problem['code'] | 'bad_url' | 'bad_data' | 'bad_certificate' | 'deadline' | 'not_duewheel' | 'not_json' | 'too_many_redirects' | 'unsupported_server' | (string & {})
 
 /** A call that had no success. `code` is stable and for programs; `detail` is for people and says what to do. */
 export class DuewheelError extends Error {

@@ -9,6 +9,7 @@ import { Attempts, mayRepeat } from './attempts.js'
 import { DuewheelError, InvalidRequest, Unavailable, errorOf } from './errors.js'
 import { decode } from './json.js'
 import type { Problem } from './openapi.js'
+import { checkVersion } from './versions.js'
 import { lines } from './wire.js'
 
 /** Where a server is and how to reach it. A plain object, so that the thread of the heartbeats can have a copy. */
@@ -51,6 +52,7 @@ export class Transport {
   private readonly home: URL
   private readonly waiting: Agents // for calls that wait at the server, which hold up no others
   private readonly others: Agents
+  private isChecked = false // whether the server is one that this client understands
 
   constructor(private readonly address: Address) {
     const url = URL.canParse(address.url) ? new URL(address.url) : undefined
@@ -69,12 +71,16 @@ export class Transport {
   /** The decoded answer. Throws DuewheelError, or the reason of the signal. */
   async send(request: Request): Promise<unknown> {
     const beganMs = performance.now()
-    const attempts = new Attempts(this.home, request.path, beganMs, (request.timeMs ?? this.address.timeMs) + (request.waitMs ?? 0))
+    const timeMs = (request.timeMs ?? this.address.timeMs) + (request.waitMs ?? 0)
+    const attempts = new Attempts(this.home, request.path, beganMs, timeMs)
     for (;;) {
       request.signal?.throwIfAborted()
       let pauseMs: number
       let response: Response
       try {
+        if (!this.isChecked) {
+          await this.check(new Attempts(this.home, '/readyz', beganMs, timeMs), request.signal)
+        }
         response = await this.once(attempts, request, request.body?.(performance.now() - beganMs))
         if (response.status === 307 && response.location !== undefined) {
           attempts.redirect(response.location)
@@ -90,6 +96,12 @@ export class Transport {
       }
       await pause(pauseMs, request.signal)
     }
+  }
+
+  private async check(page: Attempts, signal: AbortSignal | undefined): Promise<void> {
+    const { body } = await this.once(page, { method: 'GET', path: page.path, signal }, undefined)
+    checkVersion(body, this.home.origin)
+    this.isChecked = true
   }
 
   /** One attempt. Rejects with Lost if there is no whole response. */

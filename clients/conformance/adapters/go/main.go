@@ -163,7 +163,7 @@ func (a *adapter) carryOut(do, name string, m members) (any, error) {
 	ctx := context.Background()
 	switch do {
 	case "hello":
-		return map[string]any{"name": "go", "capabilities": []string{"workers"}}, nil
+		return map[string]any{"name": "go", "capabilities": []string{"versions", "workers"}}, nil
 	case "connect":
 		return struct{}{}, a.connect(name, m)
 	}

@@ -40,7 +40,7 @@ class Adapter:
 
     def carry_out(self, do, name, members):
         if do == "hello":
-            return {"name": "http", "capabilities": []}
+            return {"name": "http", "capabilities": ["versions"]}
         if do == "connect":
             self.clients[name] = self.client_class(members["url"], members.get("token"), seconds(members.get("timeout", "30s")),
                                                    members.get("ca"), members.get("namespace"))
@@ -116,7 +116,7 @@ class SilentAdapter(Adapter):
     """Does nothing, and says that it can do everything and that all went well."""
 
     def carry_out(self, do, name, members):
-        return {"name": "silent", "capabilities": ["workers"]} if do == "hello" else {}
+        return {"name": "silent", "capabilities": ["versions", "workers"]} if do == "hello" else {}
 
 
 if __name__ == "__main__":

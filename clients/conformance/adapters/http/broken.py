@@ -3,6 +3,7 @@ clients is without a scenario that notices when it is broken."""
 
 import http.client
 import itertools
+import json
 import re
 import ssl
 import urllib.parse
@@ -124,6 +125,26 @@ class TrustsAnyCertificate(Client):
         return ssl._create_unverified_context()
 
 
+class TrustsAnyHost(Client):
+    def trust(self, ca):
+        context = super().trust(ca)
+        context.check_hostname = False
+        return context
+
+
+class TakesAnyVersion(Client):
+    def check_version(self, page):
+        pass
+
+
+class InsistsOnAVersion(Client):
+    def check_version(self, page):
+        try:
+            super().check_version(json.dumps({"version": json.loads(page)["version"]}))
+        except ValueError:
+            raise CallFailed("unavailable", "unsupported_server", "there is no version") from None
+
+
 class TakesAnyAnswer(Client):
     def answer_of(self, fields, body, origin):
         return {} if "html" in fields.get("content-type", "") else super().answer_of(fields, body, origin)
@@ -154,7 +175,11 @@ BREAKAGES = {
     "names_are_not_encoded": (NamesAreNotEncoded, ["names_of_any_script_and_with_a_slash_are_one_queue"]),
     "errors_have_no_field": (ErrorsHaveNoField, ["a_negative_delay_is_an_error_of_its_member", "another_put_with_a_used_key_is_a_conflict"]),
     "batches_fail_as_one": (BatchesFailAsOne, ["a_batch_reports_the_failure_of_one_message"]),
-    "trusts_any_certificate": (TrustsAnyCertificate, ["a_certificate_that_is_not_trusted_ends_the_call"]),
+    "trusts_any_certificate": (TrustsAnyCertificate, ["a_certificate_that_is_not_trusted_ends_the_call", "a_certificate_that_has_expired_ends_the_call",
+                                                      "a_certificate_that_signs_itself_ends_the_call", "a_certificate_of_another_host_ends_the_call"]),
+    "trusts_any_host": (TrustsAnyHost, ["a_certificate_of_another_host_ends_the_call"]),
+    "takes_any_version": (TakesAnyVersion, ["a_server_that_is_too_new_or_too_old_is_refused"]),
+    "insists_on_a_version": (InsistsOnAVersion, ["a_version_that_a_proxy_keeps_back_is_no_obstacle"]),
     "takes_any_answer": (TakesAnyAnswer, ["a_url_of_another_program_is_an_error"]),
     "silent": (Client, "all"),  # the adapter does nothing, and says that all went well
 }

@@ -18,6 +18,7 @@ FAMILIES = {400: "invalid", 401: "unauthorized", 403: "unauthorized", 404: "not_
             413: "invalid", 414: "invalid", 415: "invalid", 429: "throttled", 503: "unavailable", 507: "unavailable"}
 BACKOFF_FIRST_S, BACKOFF_MAX_S = 0.05, 2
 REDIRECTS_MAX = 5
+OLDEST, BEFORE = (0, 1), (0, 2)  # the versions of servers that it understands
 
 
 def quoted(name):
@@ -44,6 +45,7 @@ class Client:
         self.base = f"/v1/namespaces/{quoted(namespace)}" if namespace else "/v1"
         self.context = self.trust(ca) if parts.scheme == "https" else None
         self.lock = threading.Lock()
+        self.is_checked = False  # whether the version of the server is in the range
         self.idle = {}  # kept connections by origin; guarded by lock
 
     def call(self, method, path, value=None, wait_s=0):
@@ -75,6 +77,8 @@ class Client:
         origin, backoff_s, redirects, last = self.origin, BACKOFF_FIRST_S, 0, "no server answered"
         while True:
             try:
+                if not self.is_checked:
+                    self.check_version(self.once(self.origin, "GET", "/readyz", None, "", self.remaining_s(deadline))[2])
                 status, fields, body = self.once(origin, method, path, text, kind, self.remaining_s(deadline))
             except ssl.SSLCertVerificationError as error:
                 raise CallFailed("unavailable", "bad_certificate", f"{origin}: {error.verify_message}") from None
@@ -100,6 +104,18 @@ class Client:
                 raise refusal or CallFailed("unavailable", "deadline", f"no answer within {self.timeout_s + wait_s:g} s; last: {last}")
             time.sleep(pause_s)
             backoff_s = min(backoff_s * 2, BACKOFF_MAX_S)
+
+    def check_version(self, page):
+        """An answer without a version is no obstacle."""
+        try:
+            version = json.loads(page)["version"]
+            number = tuple(int(part) for part in version.split(".")[:2])
+        except (ValueError, KeyError, TypeError, AttributeError):
+            number = OLDEST
+        if not OLDEST <= number < BEFORE:
+            raise CallFailed("unavailable", "unsupported_server", f"{self.origin} is a Duewheel server of version {version}, and this client is for "
+                             f"those from {OLDEST[0]}.{OLDEST[1]} and before {BEFORE[0]}.{BEFORE[1]}: install the client of the server's version")
+        self.is_checked = True
 
     def once(self, origin, method, path, text, kind, timeout_s):
         """(status, fields, body)."""

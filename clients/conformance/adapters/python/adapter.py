@@ -116,7 +116,7 @@ class Adapter:
 
     def carry_out(self, do, name, members):
         if do == "hello":
-            return {"name": "python", "capabilities": ["workers"]}
+            return {"name": "python", "capabilities": ["versions", "workers"]}
         if do == "connect":
             if name == "client":
                 self.end_workers()

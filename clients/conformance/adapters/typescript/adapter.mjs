@@ -153,7 +153,7 @@ if (isMainThread) {
 
   const carryOut = async (request, number) => {
     const { do: call, client: name, with: members } = request
-    if (call === 'hello') return { name: 'typescript', capabilities: ['workers'] }
+    if (call === 'hello') return { name: 'typescript', capabilities: ['versions', 'workers'] }
     if (call === 'connect') {
       if (name === 'client') endWorkers()
       const { url, token, timeout, ca, namespace } = members

@@ -20,6 +20,7 @@ T = TypeVar("T")
 BACKOFF_FIRST_S, BACKOFF_MAX_S = 0.05, 2.0
 REDIRECTS_MAX = 5
 REPEATED = {429, 503, 507}
+OLDEST, BEFORE = (0, 1), (0, 2)  # the versions of servers that this client understands: from the first on, and before the second
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,6 +41,10 @@ class Settings:
     def origin(self) -> str:
         parts = urlsplit(self.url)
         return f"{parts.scheme}://{parts.netloc}"
+
+    @property
+    def authorization(self) -> Mapping[str, str]:
+        return {"Authorization": f"Bearer {self.token}"} if self.token else {}
 
     def trust(self) -> Union[bool, ssl.SSLContext]:
         return ssl.create_default_context(cafile=self.verify) if isinstance(self.verify, str) else self.verify
@@ -87,10 +92,27 @@ class Exchange(Generic[T]):
     def request(self, now_s: float) -> Request:
         text = self.call.text(now_s - self.began_s)
         headers = {} if text is None else {"Content-Type": self.call.kind}
-        if self.settings.token:
-            headers["Authorization"] = f"Bearer {self.settings.token}"
-        return Request(self.call.method, self.origin + self.path, headers, None if text is None else text.encode(),
-                       max(0.001, self.deadline_s - now_s))
+        return Request(self.call.method, self.origin + self.path, {**headers, **self.settings.authorization},
+                       None if text is None else text.encode(), self.left_s(now_s))
+
+    def left_s(self, now_s: float) -> float:
+        return max(0.001, self.deadline_s - now_s)
+
+    def version_request(self, now_s: float) -> Request:
+        """What the first call of a client sends before its first attempt."""
+        return Request("GET", self.settings.origin + "/readyz", self.settings.authorization, None, self.left_s(now_s))
+
+    def check_version(self, response: Response) -> None:
+        """Raises if the server is one that this client does not understand. An answer without a version is no obstacle: proxies may keep
+        the page away."""
+        try:
+            version = json.loads(response.body)["version"]
+            number = tuple(int(part) for part in version.split(".")[:2])
+        except (ValueError, LookupError, TypeError, AttributeError):
+            return
+        if not OLDEST <= number < BEFORE:
+            raise Unavailable("unsupported_server", f"{self.settings.origin} is a Duewheel server of version {version}, and this client is for those "
+                              f"from {OLDEST[0]}.{OLDEST[1]} and before {BEFORE[0]}.{BEFORE[1]}: install the client of the server's version")
 
     def lost(self, error: Exception, now_s: float) -> float:
         """The connection failed, or the response did not come whole: the pause before the next attempt. Raises if there is none."""

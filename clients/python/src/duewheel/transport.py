@@ -21,6 +21,7 @@ class Transport:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.checked = False  # whether the server is one that this client understands
         # A queue on the same network is not reached through the web proxy of the environment.
         self.http = httpx.Client(verify=settings.trust(), trust_env=False, limits=LIMITS)
 
@@ -28,6 +29,9 @@ class Transport:
         exchange = Exchange(call, self.settings, time.monotonic())
         while not exchange.done:
             try:
+                if not self.checked:
+                    exchange.check_version(self.once(exchange.version_request(time.monotonic()), exchange.deadline_s))
+                    self.checked = True
                 response = self.once(exchange.request(time.monotonic()), exchange.deadline_s)
             except httpx.HTTPError as error:
                 pause_s = exchange.lost(error, time.monotonic())
@@ -56,12 +60,16 @@ class AsyncTransport:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.checked = False  # whether the server is one that this client understands
         self.http = httpx.AsyncClient(verify=settings.trust(), trust_env=False, limits=LIMITS)
 
     async def send(self, call: Call[T]) -> T:
         exchange = Exchange(call, self.settings, time.monotonic())
         while not exchange.done:
             try:
+                if not self.checked:
+                    exchange.check_version(await self.once(exchange.version_request(time.monotonic()), exchange.deadline_s))
+                    self.checked = True
                 response = await self.once(exchange.request(time.monotonic()), exchange.deadline_s)
             except httpx.HTTPError as error:
                 pause_s = exchange.lost(error, time.monotonic())
