@@ -431,7 +431,7 @@ bool Oracle::replied(const ReplyEffect& effect) {
     for (const std::uint64_t serial : request.batch) message(serial)->was_told(now_, step_);
     const Reply& reply = effect.reply;
     checkpoint_answered(token, request, reply);
-    replace_answered(token, request, reply);
+    body_answered(token, request, reply);
     if (is_of_watchdogs(request.command)) watchdog_replied(token, request, reply);
     if (is_of_namespaces(request.command)) return namespace_replied(token, request, reply), true;
     if (is_of_tokens(request.command)) return token_replied(request, reply), true;

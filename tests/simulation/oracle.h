@@ -322,7 +322,7 @@ class Oracle {
     static bool replaces(const Command& command);
     // Including `within`, which counts from the first put of the message.
     DueRange due_of_put(const PutCommand& put, DueMs submitted_ms, DueRange first_put) const;
-    void replace_answered(ReplyToken token, const Request& request, const Reply& reply);
+    void body_answered(ReplyToken token, const Request& request, const Reply& reply);
     bool may_be_kept(const MessageModel& about, const Request& request, const PutAnswer& answer) const;
     void put_replaced(ReplyToken token, const Request& request, const PutAnswer& answer, MessageModel& about);
     void replace_refused(const MessageModel& about);

@@ -20,8 +20,8 @@ DueRange Oracle::due_of_put(const PutCommand& put, DueMs submitted_ms, DueRange 
 }
 
 // What it would have written of the message is not there, unless it was answered `replaced`.
-void Oracle::replace_answered(ReplyToken token, const Request& request, const Reply& reply) {
-    if (!replaces(request.command)) return;
+void Oracle::body_answered(ReplyToken token, const Request& request, const Reply& reply) {
+    if (!std::holds_alternative<PutCommand>(request.command)) return;
     const auto* answer = std::get_if<PutAnswer>(&reply);
     if (answer != nullptr && answer->replaced) return;  // its own check says so, of the right message
     message(request.serial)->body.refused(token);
@@ -69,7 +69,7 @@ void Oracle::put_replaced(ReplyToken token, const Request& request, const PutAns
         about.checkpoint.sent({}, token, request.step);
         about.was_put_otherwise = true;
         about.forgiven_high = std::max(about.forgiven_high, attempts_high(about));
-        replace_answered(token, request, Error{});
+        body_answered(token, request, Error{});
     }
     about.body.accepted(token, step_);
     about.checkpoint.accepted(token, step_);

@@ -110,9 +110,10 @@ std::uint64_t Oracle::put_submitted(const PutCommand& put, ReplyToken token) {
         note(*holder, "put again", static_cast<std::int64_t>(token));
         // It may be this one that is executed, and clocks may have gone back since the first (seed 5085).
         if (put.on_key != OnKey::once) holder->was_put_otherwise = true;
+        const bool may_be_the_first = !holder->answered && put.body != holder->put.body;
+        if (put.on_key == OnKey::replace || may_be_the_first) holder->body.sent(put.body, token, step_);
         if (put.on_key == OnKey::replace) {
             ++holder->returns_open;
-            holder->body.sent(put.body, token, step_);
             holder->checkpoint.sent({}, token, step_);
         }
         if (!holder->answered) holder->carried_out.low = std::min(holder->carried_out.low, now_);
@@ -243,9 +244,10 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     }
     if (answer.id == 0 || answer.id % kShardsMax != options_.shard)
         return violate("X", "an id of another shard", &about);
-    if (put.on_key == OnKey::replace) {  // its message was never there
+    if (!put.key.empty()) {  // no put before it was carried out, whatever they said
         about.put.when = put.when;
         about.put.body = put.body;
+        about.put.request_hash = put.request_hash;
         about.body = {};
     }
     about.carried_out = {request.submitted_ms, now_};

@@ -6,7 +6,8 @@
 // C12, docs/promises.md) and the history of the message concerned, reduces the run (unless --no-shrink), prints the
 // command that replays it, and exits with 1. Further options, for the tests:
 //
-//     --seeds FILE         first runs the seeds and steps that stand in the file, "seed steps" a line
+//     --seeds FILE         first runs the seeds that stand in the file, "seed steps", or "seed steps without=a,b", a
+//     line
 //     --expect-rare        fails if one of the rare states was never met
 //     --expect-hash FILE   fails if the event hash is not the one in the file
 //     --record-hash FILE   writes it
@@ -23,6 +24,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <unistd.h>
@@ -245,7 +247,11 @@ int run_all(const Arguments& arguments) {
         std::uint64_t seed = 0;
         std::uint32_t steps = 0;
         if (line.empty() || line.front() == '#' || !(fields >> seed >> steps)) continue;
-        if (!run_one(arguments, seed, steps, sum)) return 1;
+        Arguments of_line = arguments;
+        constexpr std::string_view kWithout = "without=";
+        std::string word;
+        if (fields >> word && word.starts_with(kWithout)) of_line.without = split(word.substr(kWithout.size()));
+        if (!run_one(of_line, seed, steps, sum)) return 1;
     }
     for (std::uint64_t seed = arguments.seed; seed < arguments.seed + arguments.runs; ++seed) {
         if (!run_one(arguments, seed, arguments.steps, sum)) return 1;
