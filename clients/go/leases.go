@@ -110,26 +110,45 @@ type LeaseResult struct {
 
 // AckMany, FailMany, ExtendMany and ReleaseMany end or extend up to ManyMax leases. The results are in the order of the tokens.
 func (c *Client) AckMany(ctx context.Context, tokens []string, result any) ([]LeaseResult, error) {
-	return c.many(ctx, tokens, "ack", ackMembers(result))
+	return c.many(ctx, anyOf(tokens), "ack", ackMembers(result))
 }
 
 // FailMany is Fail for several leases.
 func (c *Client) FailMany(ctx context.Context, tokens []string, reason string, options FailOptions) ([]LeaseResult, error) {
-	return c.many(ctx, tokens, "fail", failMembers(reason, options))
+	return c.many(ctx, anyOf(tokens), "fail", failMembers(reason, options))
 }
 
 // ExtendMany is Extend for several leases.
 func (c *Client) ExtendMany(ctx context.Context, tokens []string, options ExtendOptions) ([]LeaseResult, error) {
-	return c.many(ctx, tokens, "extend", extendMembers(options))
+	return c.many(ctx, anyOf(tokens), "extend", extendMembers(options))
 }
 
 // ReleaseMany is Release for several leases.
 func (c *Client) ReleaseMany(ctx context.Context, tokens []string, delay time.Duration) ([]LeaseResult, error) {
-	return c.many(ctx, tokens, "release", releaseMembers(delay))
+	return c.many(ctx, anyOf(tokens), "release", releaseMembers(delay))
 }
 
-func (c *Client) many(ctx context.Context, tokens []string, verb string, members map[string]any) ([]LeaseResult, error) {
-	value := map[string]any{"leases": tokens}
+func anyOf(tokens []string) []any {
+	leases := make([]any, len(tokens))
+	for i, token := range tokens {
+		leases[i] = token
+	}
+	return leases
+}
+
+// leaseWith is a lease in a request for many, with members for it alone.
+func leaseWith(token string, members map[string]any) any {
+	if len(members) == 0 {
+		return token
+	}
+	lease := membersOf(members)
+	lease["token"] = token
+	return lease
+}
+
+// many ends or extends leases; the members are those of all that have none of their own.
+func (c *Client) many(ctx context.Context, leases []any, verb string, members map[string]any) ([]LeaseResult, error) {
+	value := map[string]any{"leases": leases}
 	for name, each := range members {
 		value[name] = each
 	}

@@ -2,59 +2,71 @@ package duewheel
 
 import "sync"
 
-// group is several messages with the same outcome, which are reported with one request.
-type group struct {
+// bodyMax is how many bytes of results and reasons a request of several outcomes may have.
+const bodyMax = 1 << 20
+
+// ending is a message whose outcome is to be reported.
+type ending struct {
+	work    *work
 	outcome outcome
-	works   []*work
+	size    int // of the outcome's members
 }
 
 // outbox is what is to be reported to the server. What comes while a request is on its way is the next one.
 type outbox struct {
-	mu     sync.Mutex
-	filled *sync.Cond
-	order  []string // of the groups
-	groups map[string]*group
-	closed bool
+	mu      sync.Mutex
+	filled  *sync.Cond
+	verbs   []string            // of what waits, the oldest first
+	waiting map[string][]ending // by verb
+	closed  bool
 }
 
 func newOutbox() *outbox {
-	o := &outbox{groups: map[string]*group{}}
+	o := &outbox{waiting: map[string][]ending{}}
 	o.filled = sync.NewCond(&o.mu)
 	return o
 }
 
-func (o *outbox) add(works []*work, ended outcome) {
-	text, _ := encode(membersOf(ended.members)) // its members are JSON already, or text
-	name := ended.verb + string(text)
+func (o *outbox) add(k *work, ended outcome) {
+	size := 0
+	if len(ended.members) > 0 {
+		text, _ := encode(membersOf(ended.members)) // its members are JSON already, or text
+		size = len(text)
+	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if o.groups[name] == nil {
-		o.groups[name] = &group{outcome: ended}
-		o.order = append(o.order, name)
+	if len(o.waiting[ended.verb]) == 0 {
+		o.verbs = append(o.verbs, ended.verb)
 	}
-	o.groups[name].works = append(o.groups[name].works, works...)
+	o.waiting[ended.verb] = append(o.waiting[ended.verb], ending{k, ended, size})
 	o.filled.Signal()
 }
 
-// take is the oldest group, up to what one request may have; nil when the outbox is closed and empty.
-func (o *outbox) take() *group {
+// take is outcomes of one verb, up to what one request may have; nil when the outbox is closed and empty.
+func (o *outbox) take() []ending {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	for len(o.order) == 0 {
+	for len(o.verbs) == 0 {
 		if o.closed {
 			return nil
 		}
 		o.filled.Wait()
 	}
-	oldest := o.groups[o.order[0]]
-	if len(oldest.works) > ManyMax {
-		taken := &group{oldest.outcome, oldest.works[:ManyMax:ManyMax]}
-		oldest.works = oldest.works[ManyMax:]
-		return taken
+	verb := o.verbs[0]
+	o.verbs = o.verbs[1:]
+	all := o.waiting[verb]
+	taken := 1 // a result that is too large is refused alone
+	for size := all[0].size; taken < len(all) && taken < ManyMax; taken++ {
+		if size += all[taken].size; size > bodyMax {
+			break
+		}
 	}
-	delete(o.groups, o.order[0])
-	o.order = o.order[1:]
-	return oldest
+	if o.waiting[verb] = all[taken:]; taken < len(all) {
+		o.verbs = append(o.verbs, verb)
+	} else {
+		delete(o.waiting, verb)
+	}
+	return all[:taken:taken]
 }
 
 func (o *outbox) close() {

@@ -2,6 +2,7 @@ package duewheel
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 	"time"
 )
@@ -65,16 +66,19 @@ func TestNamesAreOneSegmentOfAPath(t *testing.T) {
 	}
 }
 
-func TestEqualOutcomesAreOneRequest(t *testing.T) {
+func TestOutcomesOfOneVerbAreOneRequest(t *testing.T) {
 	o := newOutbox()
-	all := make([]*work, ManyMax+1)
-	o.add(all, outcome{verb: "ack"})
-	o.add(all[:1], failed("no"))
-	o.add(all[:1], outcome{verb: "ack"})
+	for i := 0; i < ManyMax+1; i++ {
+		o.add(nil, outcome{verb: "ack", members: map[string]any{"result": i}})
+	}
+	o.add(nil, failed("no"))
+	for _, size := range []int{bodyMax/2 - 100, bodyMax/2 - 100, 9 * bodyMax, 1} {
+		o.add(nil, outcome{verb: "ack", members: map[string]any{"result": strings.Repeat("x", size)}})
+	}
 	o.close()
-	for _, want := range []int{ManyMax, 2, 1} {
-		if got := o.take(); got == nil || len(got.works) != want {
-			t.Fatalf("expected a request of %d, and it is %+v", want, got)
+	for _, want := range []int{ManyMax, 1, 3, 1, 1} {
+		if got := o.take(); len(got) != want {
+			t.Fatalf("expected a request of %d, and it has %d", want, len(got))
 		}
 	}
 	if o.take() != nil {

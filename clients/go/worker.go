@@ -190,7 +190,7 @@ func (w *Worker) Stop(timeout time.Duration) {
 	}
 	for _, k := range w.works(nil) {
 		if k.disown() {
-			w.outbox.add([]*work{k}, outcome{verb: "release"})
+			w.outbox.add(k, outcome{verb: "release"})
 		}
 	}
 	w.waitUntilReported(w.client.timeout, nil)
@@ -298,7 +298,7 @@ func (w *Worker) waitForRoom(r *route) int {
 // finished makes room for another message, and the outcome is reported by another goroutine.
 func (w *Worker) finished(k *work, ended outcome) {
 	if k.disown() {
-		w.outbox.add([]*work{k}, ended)
+		w.outbox.add(k, ended)
 	}
 	k.cancel(nil)
 	w.mu.Lock()
@@ -323,42 +323,45 @@ func (w *Worker) reportAll() {
 		if taken == nil {
 			return
 		}
-		w.report(taken.outcome, taken.works)
-		w.forget(taken.works...)
+		w.report(taken)
+		for _, each := range taken {
+			w.forget(each.work)
+		}
 	}
 }
 
-// report tells the server the outcome of messages. While the server cannot be reached, the leases are extended as soon as it is back, so
+// report tells the server outcomes of one verb. While the server cannot be reached, the leases are extended as soon as it is back, so
 // the outcome is not given up until the worker ends.
-func (w *Worker) report(ended outcome, works []*work) {
-	tokens := make([]string, len(works))
-	for i, k := range works {
-		tokens[i] = k.lease.Token
+func (w *Worker) report(ended []ending) {
+	verb := ended[0].outcome.verb
+	leases := make([]any, len(ended))
+	for i, each := range ended {
+		leases[i] = leaseWith(each.work.lease.Token, each.outcome.members)
 	}
 	ctx := context.Background()
-	results, err := w.client.many(ctx, tokens, ended.verb, ended.members)
+	results, err := w.client.many(ctx, leases, verb, nil)
 	for errors.Is(err, ErrUnavailable) || errors.Is(err, ErrThrottled) {
-		w.log.Warn("duewheel: outcomes are not reported yet", "outcome", ended.verb, "messages", len(works), "error", err)
+		w.log.Warn("duewheel: outcomes are not reported yet", "outcome", verb, "messages", len(ended), "error", err)
 		select {
 		case <-w.ended:
 			return
 		case <-time.After(errorPause):
 		}
-		results, err = w.client.many(ctx, tokens, ended.verb, ended.members)
+		results, err = w.client.many(ctx, leases, verb, nil)
 	}
-	for i, k := range works {
+	for i, each := range ended {
 		refusal := err
 		if refusal == nil && i < len(results) {
 			refusal = results[i].Err
 		}
-		switch {
+		switch id := each.work.lease.ID; {
 		case refusal == nil:
 		case CodeOf(refusal) == "lease_ended":
-			w.log.Warn("duewheel: an outcome came too late, the lease had ended", "outcome", ended.verb, "message", k.lease.ID, "error", refusal)
+			w.log.Warn("duewheel: an outcome came too late, the lease had ended", "outcome", verb, "message", id, "error", refusal)
 		default:
-			w.log.Error("duewheel: an outcome was refused", "outcome", ended.verb, "message", k.lease.ID, "error", refusal)
-			if ended.verb != "fail" { // a result that is too large, for example: fail visibly, instead of being repeated for ever
-				w.report(failed("the "+ended.verb+" was refused: "+refusal.Error()), []*work{k})
+			w.log.Error("duewheel: an outcome was refused", "outcome", verb, "message", id, "error", refusal)
+			if verb != "fail" { // a result that is too large, for example: fail visibly, instead of being repeated for ever
+				w.report([]ending{{work: each.work, outcome: failed("the " + verb + " was refused: " + refusal.Error())}})
 			}
 		}
 	}

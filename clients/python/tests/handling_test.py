@@ -6,7 +6,7 @@ import typing
 import unittest
 
 from duewheel import Dead, Job, Lease, Retry, Snooze
-from duewheel.handling import Outbox, Outcome, Route
+from duewheel.handling import BODY_MAX, Outbox, Outcome, Route
 from duewheel.typed import typed
 from duewheel.wire import duration, instant
 
@@ -57,13 +57,20 @@ class OutcomeTest(unittest.TestCase):
         with self.assertRaisesRegex(TypeError, "kind `order`"):
             route.data_of(job(json={}, headers={"kind": "order"}))
 
-    def test_equal_outcomes_are_one_group(self):
+    def test_outcomes_of_one_verb_are_one_request(self):
         outbox, jobs = Outbox(), [job() for _ in range(4)]
-        for each, outcome in zip(jobs, [Outcome("ack"), Outcome("fail", {"reason": "x"}), Outcome("ack"), Outcome("ack", {"result": 1})]):
-            outbox.add(each, outcome)
+        ended = list(zip(jobs, [Outcome("ack"), Outcome("fail", {"reason": "x"}), Outcome("ack"), Outcome("ack", {"result": 1})]))
+        for each in ended:
+            outbox.add(*each)
         outbox.close()
-        self.assertEqual(outbox.take(), (Outcome("ack"), [jobs[0], jobs[2]]))
-        self.assertEqual([outbox.take()[1], outbox.take()[1], outbox.take()], [[jobs[1]], [jobs[3]], None])
+        self.assertEqual([outbox.take(), outbox.take(), outbox.take()], [[ended[0], *ended[2:]], [ended[1]], []])
+
+    def test_large_results_are_several_requests(self):
+        outbox = Outbox()
+        for size in (BODY_MAX // 2 - 100, BODY_MAX // 2 - 100, 1, 9 * BODY_MAX, 1):
+            outbox.add(job(), Outcome("ack", {"result": "x" * size}))
+        outbox.close()
+        self.assertEqual([len(outbox.take()) for _ in range(4)], [3, 1, 1, 0])
 
 
 class TypedTest(unittest.TestCase):

@@ -1,56 +1,59 @@
 /**
  * Acknowledges messages in batches. A batch goes out as soon as fewer than four are in progress, with all that has finished until then, so
- * that a single ack waits for nothing, and many share a request and a sync of the server's disk. Acks with different results cannot
- * share a request.
+ * that a single ack waits for nothing, and many share a request and a sync of the server's disk.
  */
 
 import { setImmediate } from 'node:timers'
 
-import type { Duewheel } from './client.js'
+import type { Duewheel, Token } from './client.js'
 import { DuewheelError } from './errors.js'
+import type { AckEach } from './openapi.js'
 
 const BATCH_MAX = 1000
+const BODY_MAX = 1 << 20 // of the results in a request of several acks, in UTF-16 units
 const IN_PROGRESS_MAX = 4
 
-interface Ack { token: string; resolve: () => void; reject: (error: unknown) => void }
-interface Group { result: unknown; acks: Ack[] }
+interface Ack { lease: Token | AckEach; size: number; resolve: () => void; reject: (error: unknown) => void }
 
 export class Acks {
-  private readonly waiting = new Map<string, Group>() // by the text of the result
+  private waiting: Ack[] = []
   private inProgress = 0
   private scheduled = false
 
   constructor(private readonly client: Duewheel) {}
 
-  /** `text` is the result as JSON, and tells whether two results are the same; it is empty if there is none. */
-  ack(token: string, result: unknown, text: string): Promise<void> {
+  /** `size` is that of the result as JSON; 0 if there is none. */
+  ack(token: string, result: unknown, size: number): Promise<void> {
     return new Promise((resolve, reject) => {
-      const group = this.waiting.get(text)
-      const ack = { token, resolve, reject }
-      if (group) group.acks.push(ack)
-      else this.waiting.set(text, { result, acks: [ack] })
+      this.waiting.push({ lease: size ? { token, result } : token, size, resolve, reject })
       this.schedule()
     })
   }
 
   private schedule(): void {
-    if (this.scheduled || this.inProgress >= IN_PROGRESS_MAX || !this.waiting.size) return
+    if (this.scheduled || this.inProgress >= IN_PROGRESS_MAX || !this.waiting.length) return
     this.scheduled = true
     setImmediate(() => {
       this.scheduled = false
-      for (const [text, { result, acks }] of this.waiting) {
-        if (this.inProgress >= IN_PROGRESS_MAX) return
-        const batch = acks.splice(0, BATCH_MAX)
-        if (!acks.length) this.waiting.delete(text)
-        void this.send(batch, result)
-      }
+      while (this.waiting.length && this.inProgress < IN_PROGRESS_MAX) void this.send(this.take())
     })
   }
 
-  private async send(batch: Ack[], result: unknown): Promise<void> {
+  /** What one request may have. A result that is too large is refused alone. */
+  private take(): Ack[] {
+    let room = BODY_MAX
+    let count = 0
+    for (const { size } of this.waiting) {
+      if (count === BATCH_MAX || (room -= size) < 0 && count) break
+      count++
+    }
+    return this.waiting.splice(0, count)
+  }
+
+  private async send(batch: Ack[]): Promise<void> {
     this.inProgress++
     try {
-      const results = await this.client.ackMany(batch.map((ack) => ack.token), result)
+      const results = await this.client.ackMany(batch.map((ack) => ack.lease))
       batch.forEach((ack, at) => {
         const found = results[at]
         if (found instanceof DuewheelError) ack.reject(found)

@@ -253,8 +253,11 @@ export class Duewheel {
     return this.call('POST', `/leases/${segment(tokenOf(lease))}:${verb}`, Object.keys(value).length ? value : undefined, {}, options)
   }
 
-  /** These end or extend up to 1,000 leases. For each, in order, its outcome or the error that refused it. */
-  ackMany(leases: Token[], result?: unknown, options: CallOptions = {}): Promise<(api.AckResult | DuewheelError)[]> {
+  /**
+   * These end or extend up to 1,000 leases. For each, in order, its outcome or the error that refused it. An object with `token` has a
+   * result for that lease alone.
+   */
+  ackMany(leases: (Token | api.AckEach)[], result?: unknown, options: CallOptions = {}): Promise<(api.AckResult | DuewheelError)[]> {
     return this.many(leases, 'ack', result === undefined ? {} : { result }, options)
   }
   failMany(leases: Token[], reason?: string, options: FailOptions = {}): Promise<(api.FailResult | DuewheelError)[]> {
@@ -268,8 +271,8 @@ export class Duewheel {
     return this.many(leases, 'release', members(options), options)
   }
 
-  private async many<R extends object>(leases: Token[], verb: string, value: Members, options: CallOptions & Times): Promise<(R | DuewheelError)[]> {
-    const answer = await this.call('POST', `/leases:${verb}`, { leases: leases.map(tokenOf), ...value }, {}, options)
+  private async many<R extends object>(leases: (Token | api.AckEach)[], verb: string, value: Members, options: CallOptions & Times): Promise<(R | DuewheelError)[]> {
+    const answer = await this.call('POST', `/leases:${verb}`, { leases: leases.map(inMany), ...value }, {}, options)
     return (answer as { results: (R | api.Problem)[] }).results.map((item) => (isProblem(item) ? errorOf(item) : item))
   }
 
@@ -291,6 +294,10 @@ function putOf({ kind, traceparent: _, ...options }: PutOptions & { data: unknow
 
 function tokenOf(lease: Token): string {
   return typeof lease === 'string' ? lease : lease.token
+}
+
+function inMany(lease: Token | api.AckEach): unknown {
+  return typeof lease === 'object' && 'result' in lease ? { token: lease.token, result: lease.result } : tokenOf(lease)
 }
 
 /** The path and the query of a message. */

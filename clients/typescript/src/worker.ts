@@ -173,8 +173,8 @@ export class Worker<T = unknown, R = unknown> {
     let report: () => Promise<unknown>
     try {
       const result = await this.handle(job)
-      const text = result === undefined ? '' : encode(result, 'result')
-      report = () => this.acks.ack(job.token, result, text)
+      const size = result === undefined ? 0 : encode(result, 'result').length
+      report = () => this.acks.ack(job.token, result, size)
     } catch (error) {
       report = this.reportOf(job, error)
     }

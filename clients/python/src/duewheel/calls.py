@@ -160,10 +160,11 @@ def hold_leased(lease: Token) -> Call[str]:
     return end_lease(lease, "hold", {}, outcome_of)
 
 
-def many(leases: Sequence[Token], verb: str, **options: Any) -> Call[List[Union[Json, DuewheelError]]]:
-    """verb: ack, fail, extend or release, of up to 1,000 leases. For each, in order, its outcome or the error that refused it."""
+def many(leases: Sequence[Union[Token, Mapping[str, Any]]], verb: str, **options: Any) -> Call[List[Union[Json, DuewheelError]]]:
+    """verb: ack, fail, extend or release, of up to 1,000 leases. A mapping has the `token` of a lease, and options for it alone. For each, in
+    order, its outcome or the error that refused it."""
     return request("POST", f"/leases:{verb}", lambda answer: [error_of(each) if "code" in each else each for each in answer["results"]],
-                   {"leases": [token_of(lease) for lease in leases], **members(options)})
+                   {"leases": [members(lease) if isinstance(lease, Mapping) else token_of(lease) for lease in leases], **members(options)})
 
 
 def end_lease(lease: Token, verb: str, value: Mapping[str, Any], read: Callable[[Any], T]) -> Call[T]:

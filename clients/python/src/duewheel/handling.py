@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import dataclasses
 import datetime
 import inspect
@@ -22,6 +23,7 @@ LOG = logging.getLogger("duewheel")
 Handler = Callable[[Any, "Job"], Any]
 Types = Union[type, Mapping[str, type], None]
 MANY_MAX = 1000  # leases that one request may end or extend
+BODY_MAX = 1 << 20  # bytes of results and reasons in one request of several
 
 
 class Retry(Exception):
@@ -48,13 +50,9 @@ class Dead(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Outcome:
-    """The call that ends a lease, with its options. Equal outcomes of several messages are one request."""
+    """The call that ends a lease, with its options."""
     verb: str
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
-
-    @property
-    def group(self) -> str:
-        return self.verb + json.dumps(self.options, sort_keys=True, default=str) if self.options else self.verb
 
 
 class Job:
@@ -177,34 +175,45 @@ class Route:
 
 
 class Outbox:
-    """What is to be reported to the server, grouped so that equal outcomes are one request. Thread-safe."""
+    """What is to be reported to the server. Thread-safe."""
 
     def __init__(self) -> None:
         self.changed = threading.Condition()
-        self.groups: OrderedDict[str, tuple[Outcome, list[Job]]] = OrderedDict()  # guarded by changed
-        self.closed = False                                                        # guarded by changed
+        self.waiting: OrderedDict[str, collections.deque[tuple[Job, Outcome]]] = OrderedDict()  # by verb; guarded by changed
+        self.closed = False                                                                      # guarded by changed
 
     def add(self, job: Job, outcome: Outcome) -> None:
         with self.changed:
-            self.groups.setdefault(outcome.group, (outcome, []))[1].append(job)
+            self.waiting.setdefault(outcome.verb, collections.deque()).append((job, outcome))
             self.changed.notify()
 
-    def take(self) -> Optional[tuple[Outcome, list[Job]]]:
-        """The oldest group, up to what one request may have; what comes meanwhile joins the next one. None when it is closed and empty."""
+    def take(self) -> list[tuple[Job, Outcome]]:
+        """Outcomes of one verb, up to what one request may have; what comes meanwhile joins the next one. Empty when it is closed."""
         with self.changed:
-            while not self.groups:
+            while not self.waiting:
                 if self.closed:
-                    return None
+                    return []
                 self.changed.wait()
-            name, (outcome, jobs) = self.groups.popitem(last=False)
-            if len(jobs) > MANY_MAX:
-                self.groups[name] = (outcome, jobs[MANY_MAX:])
-            return outcome, jobs[:MANY_MAX]
+            verb, waiting = self.waiting.popitem(last=False)
+            taken: list[tuple[Job, Outcome]] = []
+            room = BODY_MAX
+            while waiting and len(taken) < MANY_MAX:
+                room -= size_of(waiting[0][1].options)
+                if taken and room < 0:  # a result that is too large is refused alone
+                    break
+                taken.append(waiting.popleft())
+            if waiting:
+                self.waiting[verb] = waiting
+            return taken
 
     def close(self) -> None:
         with self.changed:
             self.closed = True
             self.changed.notify_all()
+
+
+def size_of(options: Mapping[str, Any]) -> int:
+    return len(json.dumps(options, default=str)) if options else 0
 
 
 def is_lost(error: Any) -> bool:

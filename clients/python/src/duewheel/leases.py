@@ -75,38 +75,37 @@ class Leases:
 
     def report_all(self) -> None:
         """What comes while a request is on its way is the next one."""
-        while True:
-            taken = self.outbox.take()
-            if not taken:
-                return
-            outcome, jobs = taken
-            self.report(outcome, jobs)
-            self.forget(jobs)
+        while taken := self.outbox.take():
+            self.report(taken)
+            self.forget([job for job, _ in taken])
 
-    def send(self, outcome: Outcome, jobs: list[Job]) -> list[Any]:
+    def send(self, verb: str, ended: list[tuple[Job, Outcome]]) -> list[Any]:
         """For each job what the server said, or an error. While the server cannot be reached, it ends no leases, so the outcome is sent again
         until the worker has ended."""
+        leases = [{"token": job.lease.token, **outcome.options} if outcome.options else job.lease for job, outcome in ended]
         while True:
             try:
-                return list(self.client.many([job.lease for job in jobs], outcome.verb, **outcome.options))
+                return list(self.client.many(leases, verb))
             except (Unavailable, Throttled) as error:
-                LOG.warning("duewheel: the %s of %d messages is not reported yet: %s", outcome.verb, len(jobs), error)
+                LOG.warning("duewheel: the %s of %d messages is not reported yet: %s", verb, len(leases), error)
                 if self.ended.wait(ERROR_PAUSE_S):
-                    return [error] * len(jobs)
+                    return [error] * len(leases)
             except Exception as error:
-                return [error] * len(jobs)
+                return [error] * len(leases)
 
-    def report(self, outcome: Outcome, jobs: list[Job]) -> None:
-        answers = self.send(outcome, jobs)
-        for job, answer in zip(jobs, answers):
+    def report(self, ended: list[tuple[Job, Outcome]]) -> None:
+        """The outcomes have one verb."""
+        verb = ended[0][1].verb
+        answers = self.send(verb, ended)
+        for (job, _), answer in zip(ended, answers):
             if not isinstance(answer, Exception):
                 continue
             if is_lost(answer):
-                LOG.warning("duewheel: the %s of message %s came too late, its lease had ended: %s", outcome.verb, job.id, answer)
+                LOG.warning("duewheel: the %s of message %s came too late, its lease had ended: %s", verb, job.id, answer)
                 continue
-            LOG.error("duewheel: the %s of message %s was refused: %s", outcome.verb, job.id, answer)
-            if outcome.verb != "fail":  # a result that is too large, for example: fail visibly, instead of being repeated for ever
-                self.report(Outcome("fail", {"reason": f"the {outcome.verb} was refused: {answer}"}), [job])
+            LOG.error("duewheel: the %s of message %s was refused: %s", verb, job.id, answer)
+            if verb != "fail":  # a result that is too large, for example: fail visibly, instead of being repeated for ever
+                self.report([(job, Outcome("fail", {"reason": f"the {verb} was refused: {answer}"}))])
 
     # Heartbeats
 

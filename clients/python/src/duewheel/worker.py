@@ -182,6 +182,8 @@ class Worker:
 
     def begin(self, route: Route, leases: list[Lease]) -> None:
         """Messages that come while the worker stops go back at once."""
+        if not leases:
+            return
         jobs = [Job(lease, self.leases.beats[route.lease].set) for lease in leases]
         with self.changed:
             stopping = self.stopping
@@ -189,7 +191,7 @@ class Worker:
                 self.leases.jobs.update((job, route.lease) for job in jobs)
                 route.running += len(jobs)
         if stopping:
-            self.leases.report(Outcome("release"), jobs)
+            self.leases.report([(job, Outcome("release")) for job in jobs])
         elif self.loop and route.is_async:
             self.loop.call_soon_threadsafe(self.begin_tasks, route, jobs)
         else:
