@@ -196,8 +196,8 @@ export interface components {
             delay_ms?: components["schemas"]["DurationMs"];
             due?: components["schemas"]["Instant"];
             due_ms?: components["schemas"]["InstantNumber"];
-            flex?: components["schemas"]["Flex"];
-            flex_ms?: components["schemas"]["DurationMs"];
+            flex?: components["schemas"]["Flex"] | null;
+            flex_ms?: components["schemas"]["DurationMs"] | null;
             expires_in?: components["schemas"]["Duration"] | null;
             expires_in_ms?: components["schemas"]["DurationMs"] | null;
             expires?: components["schemas"]["Instant"] | null;

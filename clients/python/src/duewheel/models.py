@@ -70,7 +70,7 @@ class PutOptions(TypedDict, total=False):
 class Changes(TypedDict, total=False):
     delay: datetime.timedelta
     due: datetime.datetime
-    flex: datetime.timedelta
+    flex: Union[datetime.timedelta, None]
     expires_in: Union[datetime.timedelta, None]
     expires: Union[datetime.datetime, None]
     priority: Union[int, None]
