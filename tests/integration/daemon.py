@@ -32,6 +32,7 @@ class Daemon:
         self.program = BIN / "duewheeld"
         self.process = None
         self.port = 0
+        self.ready = ""  # the line that it prints then
         self.listen = "127.0.0.1:0"
         self.log = open(self.directory / "log.txt", "ab")
         self.clients = []
@@ -62,7 +63,7 @@ class Daemon:
         match = re.match(r"ready http=[\d.]+:(\d+)", line)
         if not match:
             raise AssertionError(f"the daemon did not get ready: {line!r}\n{self.log_text()}")
-        self.port = int(match.group(1))
+        self.port, self.ready = int(match.group(1)), line
         return time.monotonic() - began
 
     def log_text(self):
