@@ -20,7 +20,7 @@ CALLS = {
 STEPS = {
     "call": {"with", "as", "ok", "error", "keep", "took", "start", "until"},
     "finish": {"ok", "error", "keep", "took"},
-    "connect": {"to", "token", "timeout", "ca", "namespace", "error"},
+    "connect": {"to", "token", "timeout", "ca", "namespace", "codec", "error"},
     "advance": set(),
     "server": set(),
     "adapter": set(),
@@ -93,7 +93,7 @@ class Run:
         urls = {"proxy": self.environment.variables["proxy_url"], "server": self.environment.variables["server_url"]}
         to = step.get("to", "server" if self.environment.context else "proxy")
         arguments = {"url": urls.get(to) or self.fill(to)}
-        arguments.update({name: self.fill(step[name]) for name in ("token", "timeout", "ca", "namespace") if name in step})
+        arguments.update({name: self.fill(step[name]) for name in ("token", "timeout", "ca", "namespace", "codec") if name in step})
         answer = self.environment.adapter.request("connect", step["connect"], arguments)
         self.check({"ok": {}} if "error" not in step else step, answer, 0)
 

@@ -21,6 +21,7 @@ import (
 type Client struct {
 	origin, base, token string
 	timeout             time.Duration
+	codec               Codec // nil: none
 	http                *http.Transport
 	checked             atomic.Bool // whether the server is one that this client understands
 }
@@ -81,7 +82,11 @@ func (c *Client) Close() { c.http.CloseIdleConnections() }
 func (c *Client) Call(ctx context.Context, method, path string, value, answer any) error {
 	call := request{method: method, path: c.base + path}
 	if value != nil {
-		text, err := encode(membersOf(value))
+		members := membersOf(value)
+		if err := c.seal(members); err != nil {
+			return err
+		}
+		text, err := encode(members)
 		if err != nil {
 			return badData("the request cannot be written as JSON: "+err.Error(), err)
 		}

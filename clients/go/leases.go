@@ -44,6 +44,7 @@ func (c *Client) Lease(ctx context.Context, queue string, options LeaseOptions) 
 		if err := decode(each, leases[i]); err != nil {
 			return nil, err
 		}
+		c.open(&leases[i].content, leases[i].ID, leases[i].Headers)
 	}
 	return leases, nil
 }

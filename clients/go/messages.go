@@ -83,7 +83,7 @@ type Put struct {
 }
 
 // body is the put as JSON. A put without a key gets another one each time, so it is made once for all attempts.
-func (p Put) body() ([]byte, error) {
+func (p Put) body(c *Client) ([]byte, error) {
 	var options PutOptions
 	for _, option := range p.Options {
 		option(&options)
@@ -93,6 +93,9 @@ func (p Put) body() ([]byte, error) {
 	}
 	members := membersOf(options)
 	if err := setContent(members, p.Data); err != nil {
+		return nil, err
+	}
+	if err := c.seal(members); err != nil {
 		return nil, err
 	}
 	text, err := encode(members)
@@ -113,7 +116,7 @@ func newKey() string {
 // Put puts a message: a string as text, []byte as bytes, anything else as JSON (a json.RawMessage as it is). Without a key it gets a random
 // one, so that it is put once even if its response is lost.
 func (c *Client) Put(ctx context.Context, queue string, data any, options ...PutOption) (*Receipt, error) {
-	text, err := Put{data, options}.body()
+	text, err := Put{data, options}.body(c)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +138,7 @@ type PutResult struct {
 func (c *Client) PutMany(ctx context.Context, queue string, puts []Put) ([]PutResult, error) {
 	var lines bytes.Buffer
 	for _, put := range puts {
-		text, err := put.body()
+		text, err := put.body(c)
 		if err != nil {
 			return nil, err
 		}
@@ -192,6 +195,7 @@ func (c *Client) get(ctx context.Context, which Which, wait time.Duration) (*Mes
 	if err := c.fetch(ctx, request{method: http.MethodGet, path: c.base + path + query(members), wait: wait}, message); err != nil {
 		return nil, err
 	}
+	c.open(&message.content, message.ID, message.Headers)
 	return message, nil
 }
 
@@ -288,7 +292,9 @@ func (c *Client) List(ctx context.Context, queue string, options ListOptions) fu
 			}
 			for _, each := range page.Messages {
 				message := new(Message)
-				if err := decode(each, message); !yield(message, err) || err != nil {
+				err := decode(each, message)
+				c.open(&message.content, message.ID, message.Headers)
+				if !yield(message, err) || err != nil {
 					return
 				}
 			}

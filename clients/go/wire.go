@@ -20,12 +20,16 @@ type content struct {
 	Body       *string         `json:"body"`
 	BodyBase64 []byte          `json:"body_base64"`
 	JSON       json.RawMessage `json:"json"`
+	fault      error           // why the content could not be decoded
 }
 
 // Decode stores the data in the value that target points to. A *[]byte gets the bytes of any content, a *string its text, an *any text as
 // string, bytes as []byte and JSON with json.Number; any other target gets JSON. It fails if the data does not fit, and after the end of the
 // message, when the server has its content no longer.
 func (c *content) Decode(target any) error {
+	if c.fault != nil {
+		return c.fault
+	}
 	text := c.BodyBase64
 	if c.Body != nil {
 		text = []byte(*c.Body)

@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto'
 
+import { openAll, sealed, type Codec } from './codec.js'
 import { DuewheelError, InvalidRequest, errorOf, isProblem } from './errors.js'
 import { Lease, Message, Receipt } from './messages.js'
 import { aroundBatch, aroundPut, type Middleware, type Outgoing } from './middleware.js'
@@ -50,6 +51,8 @@ export interface ClientOptions {
   ca?: string | Uint8Array
   /** What runs around each put and each handler, the first one outermost. */
   middleware?: readonly Middleware[]
+  /** Encodes the payload of what is put, and decodes that of what is read. */
+  codec?: Codec
 }
 
 /** Every call is safe to repeat, and is repeated when its response is lost. Calls throw DuewheelError. */
@@ -59,6 +62,7 @@ export class Duewheel {
   readonly middleware: readonly Middleware[]
   /** The deadline of each call. */
   readonly timeMs: number
+  private readonly codec: Codec | undefined
   private readonly transport: Transport
   private readonly base: string
 
@@ -74,6 +78,7 @@ export class Duewheel {
     const { url, token, namespace, timeout, ca } = options
     this.options = { url, ...(token !== undefined && { token }), ...(namespace !== undefined && { namespace }), ...(timeout && { timeout }), ...(ca && { ca }) }
     this.middleware = options.middleware ?? []
+    this.codec = options.codec
     this.transport = new Transport(address)
     this.base = options.namespace === undefined ? '/v1' : `/v1/namespaces/${segment(options.namespace)}`
     this.queues = new Queues(this, 'queues')
@@ -93,13 +98,15 @@ export class Duewheel {
 
   /** Any call of the API, by method and path below /v1: a way to what has no method here. */
   call(method: string, path: string, value?: Members, parameters: Members = {}, options: CallOptions & Times & { traceparent?: string | undefined } = {}): Promise<unknown> {
-    const body = value && text(value)
+    const body = value && text(sealed(value, this.codec))
     const { signal, waitMs, timeMs, traceparent } = options
     return this.send({ method, path: path + query(parameters), body: body === undefined ? undefined : () => body, signal, waitMs, timeMs, traceparent })
   }
 
-  private send(request: Request): Promise<unknown> {
-    return this.transport.send({ ...request, path: this.base + request.path })
+  private async send(request: Request): Promise<unknown> {
+    const answer = await this.transport.send({ ...request, path: this.base + request.path })
+    openAll(answer, this.codec)
+    return answer
   }
 
   // Messages
@@ -125,7 +132,7 @@ export class Duewheel {
   }
 
   private async putBatch(queue: string, puts: Outgoing[], signal: AbortSignal | undefined): Promise<(Receipt | DuewheelError)[]> {
-    const body = puts.map(({ data, options }) => text(putOf({ ...options, data })) + '\n').join('')
+    const body = puts.map(({ data, options }) => text(sealed(putOf({ ...options, data }), this.codec)) + '\n').join('')
     const path = `/queues/${segment(queue)}/messages:batch`
     const answer = await this.send({ method: 'POST', path, body: () => body, kind: 'application/x-ndjson', signal, traceparent: puts[0]?.options.traceparent })
     return (answer as api.PutResult[]).map((line) => (isProblem(line) ? errorOf(line) : new Receipt(line)))

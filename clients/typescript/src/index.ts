@@ -4,6 +4,7 @@ export { Duewheel } from './client.js'
 export type {
   CallOptions, ClientOptions, ExtendOptions, FailOptions, LeaseOptions, ListOptions, MoveOptions, PutOptions, ReleaseOptions, Token, Which,
 } from './client.js'
+export type { Codec } from './codec.js'
 export { Conflict, DuewheelError, InvalidRequest, NotFound, Throttled, Unauthorized, Unavailable, type Code } from './errors.js'
 export { Lease, Message, Receipt } from './messages.js'
 export type { Middleware, Outgoing } from './middleware.js'

@@ -1,4 +1,4 @@
-/** What runs around each put and each handler of a client: logs, traces, encryption of data, defaults of options. */
+/** What runs around each put and each handler of a client: logs, traces, defaults of options. */
 
 import type { PutOptions } from './client.js'
 import type { Context } from './context.js'

@@ -70,10 +70,12 @@ function content(data: unknown): Members {
   return { json: data instanceof Json ? data.value : data }
 }
 
-interface Content { json?: unknown; body?: string; body_base64?: string }
+interface Content { json?: unknown; body?: string; body_base64?: string; undecodable?: string }
 
-/** The content of a message as shown or delivered: the value of JSON, text or bytes; undefined if it is not shown. */
+/** The content of a message as shown or delivered: the value of JSON, text or bytes; undefined if it is not shown. Throws if it
+ * could not be decoded. */
 export function dataOf(message: Content): unknown {
+  if (message.undecodable !== undefined) throw new InvalidRequest('bad_data', message.undecodable, 'data')
   if ('json' in message) return message.json
   return message.body_base64 === undefined ? message.body : new Uint8Array(Buffer.from(message.body_base64, 'base64'))
 }

@@ -3,6 +3,7 @@ package main
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -163,7 +164,7 @@ func (a *adapter) carryOut(do, name string, m members) (any, error) {
 	ctx := context.Background()
 	switch do {
 	case "hello":
-		return map[string]any{"name": "go", "capabilities": []string{"versions", "workers"}}, nil
+		return map[string]any{"name": "go", "capabilities": []string{"codec", "versions", "workers"}}, nil
 	case "connect":
 		return struct{}{}, a.connect(name, m)
 	}
@@ -340,6 +341,9 @@ func (a *adapter) connect(name string, m members) error {
 		must(err)
 		options = append(options, duewheel.WithCA(pem))
 	}
+	if m.has("codec") {
+		options = append(options, duewheel.WithCodec(flip(m.text("codec"))))
+	}
 	client, err := duewheel.New(m.text("url"), options...)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -354,6 +358,27 @@ func (a *adapter) connect(name string, m members) error {
 		a.clients[name] = client
 	}
 	return err
+}
+
+// flip is the codec of the scenarios with this name.
+type flip string
+
+func (f flip) Name() string { return string(f) }
+
+func (f flip) Encode(data []byte) ([]byte, error) {
+	flipped := make([]byte, len(data))
+	for i, each := range data {
+		flipped[i] = each ^ 0x5a
+	}
+	return flipped, nil
+}
+
+func (f flip) Decode(data []byte) ([]byte, error) {
+	flipped, _ := f.Encode(data)
+	if bytes.IndexByte(flipped, 0xff) >= 0 {
+		return nil, errors.New("0xff")
+	}
+	return flipped, nil
 }
 
 // work is a worker whose handler follows a script, and what it has seen.

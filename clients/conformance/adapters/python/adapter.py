@@ -52,6 +52,20 @@ def data_of(members):
     return members.pop("body")
 
 
+class Flip:
+    def __init__(self, name):
+        self.name = name
+
+    def encode(self, data):
+        return bytes(byte ^ 0x5a for byte in data)
+
+    def decode(self, data):
+        flipped = self.encode(data)
+        if 0xff in flipped:
+            raise ValueError("0xff")
+        return flipped
+
+
 class Loop:
     """An event loop in a thread of its own. Clients and workers have one each, as in two processes."""
 
@@ -116,12 +130,13 @@ class Adapter:
 
     def carry_out(self, do, name, members):
         if do == "hello":
-            return {"name": "python", "capabilities": ["versions", "workers"]}
+            return {"name": "python", "capabilities": ["codec", "versions", "workers"]}
         if do == "connect":
             if name == "client":
                 self.end_workers()
             self.clients[name] = self.client_class(members["url"], token=members.get("token"), namespace=members.get("namespace"),
-                                                   timeout=duration(members.get("timeout", "30s")), verify=members.get("ca", True))
+                                                   timeout=duration(members.get("timeout", "30s")), verify=members.get("ca", True),
+                                                   codec=Flip(members["codec"]) if "codec" in members else None)
             return {}
         client = self.clients[name]
         method = getattr(self, f"do_{do}", None)

@@ -49,6 +49,16 @@ if (isMainThread) {
   const shown = ({ name, code, detail, field, outcome }) => ({ family: FAMILIES[name], code, detail, ...(field && { field }), ...(outcome && { outcome }) })
   const which = ({ id, queue, key, ...others }) => [id ?? { queue, key }, others]
 
+  class Flip {
+    constructor(name) { this.name = name }
+    encode(data) { return data.map((byte) => byte ^ 0x5a) }
+    decode(data) {
+      const flipped = this.encode(data)
+      if (flipped.includes(0xff)) throw new Error('0xff')
+      return flipped
+    }
+  }
+
   const calls = {
     put: async (client, { queue, data, ...options }) => raw(await client.put(queue, data, options)),
     put_many: async (client, { queue, messages }) => resultsOf(await client.putMany(queue, messages.map(native))),
@@ -153,11 +163,11 @@ if (isMainThread) {
 
   const carryOut = async (request, number) => {
     const { do: call, client: name, with: members } = request
-    if (call === 'hello') return { name: 'typescript', capabilities: ['versions', 'workers'] }
+    if (call === 'hello') return { name: 'typescript', capabilities: ['codec', 'versions', 'workers'] }
     if (call === 'connect') {
       if (name === 'client') endWorkers()
-      const { url, token, timeout, ca, namespace } = members
-      clients.set(name, new Duewheel({ url, token, timeout, namespace, ca: ca && readFileSync(ca) }))
+      const { url, token, timeout, ca, namespace, codec } = members
+      clients.set(name, new Duewheel({ url, token, timeout, namespace, ca: ca && readFileSync(ca), codec: codec && new Flip(codec) }))
       return {}
     }
     return calls[call](clients.get(name), native(members), number)

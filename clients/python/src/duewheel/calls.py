@@ -13,7 +13,7 @@ from urllib.parse import quote, urlencode
 from .errors import DuewheelError, error_of
 from .messages import Lease, Message, Put, Receipt
 from .models import Changes, PutOptions, QueueFields, QueueSettings, ScheduleSettings, WatchdogSettings
-from .wire import content, dumps, duration, member, members, plain
+from .wire import content, duration, member, members, plain
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -27,22 +27,24 @@ PATH_OF_SERVER = "/v1/"  # how a path begins that is in no namespace
 
 @dataclasses.dataclass(frozen=True)
 class Call(Generic[T]):
-    """One call. `text` gives the body for an attempt that begins that many seconds after the first; `wait_s` is how long the server
-    may wait by itself, beside the time of the call; `time_s` is this time, by default that of the client."""
+    """One call. `value` is the JSON that is sent, or the lines of a batch; `value_after` gives that of an attempt that begins that many
+    seconds after the first. `wait_s` is how long the server may wait by itself, beside the time of the call; `time_s` is this time, by
+    default that of the client. `puts` is the queue that the call puts messages into, with these fields of HTTP."""
     method: str
     path: str  # below that of the namespace, or with "/v1/" below none
     read: Callable[[Any], T]
-    text: Callable[[float], Optional[str]] = lambda passed_s: None
-    kind: str = "application/json"
+    value: Union[Mapping[str, Any], List[Mapping[str, Any]], None] = None
+    value_after: Optional[Callable[[float], Mapping[str, Any]]] = None
     wait_s: float = 0
     time_s: Optional[float] = None
+    puts: str = ""
+    fields: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
 def request(method: str, path: str, read: Callable[[Any], T], value: Optional[Mapping[str, Any]] = None,
             query: Optional[Mapping[str, Any]] = None, wait: Optional[datetime.timedelta] = None) -> Call[T]:
     """A call whose body is the same in all attempts."""
-    text = None if value is None else dumps(value)
-    return Call(method, path + ("?" + urlencode(query) if query else ""), read, lambda passed_s: text, wait_s=(wait or ZERO).total_seconds())
+    return Call(method, path + ("?" + urlencode(query) if query else ""), read, value, wait_s=(wait or ZERO).total_seconds())
 
 
 def call(method: str, path: str, value: Optional[Mapping[str, Any]] = None, query: Optional[Mapping[str, Any]] = None,
@@ -56,14 +58,13 @@ def call(method: str, path: str, value: Optional[Mapping[str, Any]] = None, quer
 def put(queue: str, data: Any, **options: Unpack[PutOptions]) -> Call[Receipt]:
     """Puts a message. A str is sent as text, bytes as bytes, anything else as JSON (dataclasses and models of pydantic or msgspec too).
     Without a key it gets a random one, so that it is put once even if its response is lost."""
-    return request("POST", f"/queues/{segment(queue)}/messages", Receipt, Put(data, **options).body())
+    return Call("POST", f"/queues/{segment(queue)}/messages", Receipt, Put(data, **options).body(), puts=queue)
 
 
 def put_many(queue: str, puts: Iterable[Put]) -> Call[List[Union[Receipt, DuewheelError]]]:
     """Puts up to 1,000 messages with one request. For each, in order, its receipt or the error that refused it."""
-    text = "".join(dumps(each.body()) + "\n" for each in puts)
     return Call("POST", f"/queues/{segment(queue)}/messages:batch", lambda lines: [error_of(line) if "code" in line else Receipt(line) for line in lines],
-                lambda passed_s: text, "application/x-ndjson")
+                [each.body() for each in puts], puts=queue)
 
 
 def get(message_id: Optional[str] = None, *, queue: Optional[str] = None, key: Optional[str] = None,
@@ -128,11 +129,11 @@ def lease(queue: str, *, max: int = 1, lease: Optional[datetime.timedelta] = Non
     """Leases up to `max` due messages, and waits up to `wait` for the first, or for `min` of them."""
     wait_s = (wait or ZERO).total_seconds()
 
-    def text(passed_s: float) -> str:
+    def value(passed_s: float) -> Json:
         """An attempt that follows a lost one waits for what is left of the time."""
         left = datetime.timedelta(seconds=wait_s - passed_s)
-        return dumps(members({"max": max, "lease": lease, "worker": worker, **({"wait": left, "min": min} if left > ZERO else {})}))
-    return Call("POST", f"/queues/{segment(queue)}:lease", lambda answer: [Lease(each) for each in answer["messages"]], text, wait_s=wait_s)
+        return members({"max": max, "lease": lease, "worker": worker, **({"wait": left, "min": min} if left > ZERO else {})})
+    return Call("POST", f"/queues/{segment(queue)}:lease", lambda answer: [Lease(each) for each in answer["messages"]], value_after=value, wait_s=wait_s)
 
 
 def ack(lease: Token, result: Any = None) -> Call[str]:

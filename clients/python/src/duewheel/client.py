@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Itera
 
 from . import calls
 from .calls import Call
+from .codec import Codec
 from .errors import DuewheelError
 from .exchange import Settings
 from .messages import Message, Receipt
@@ -76,11 +77,12 @@ class Client:
     token      an access token, `dw_...`
     namespace  that of all calls, by default `default`
     verify     the file of the certificate authority that signs the server's certificate; by default those of the system
+    codec      encodes the payload of what is put, and decodes that of what is read
     """
 
     def __init__(self, url: str, *, token: Optional[str] = None, namespace: Optional[str] = None, timeout: datetime.timedelta = DEADLINE,
-                 verify: Union[bool, str] = True) -> None:
-        self.settings = Settings(url, token, namespace, timeout.total_seconds(), verify)
+                 verify: Union[bool, str] = True, codec: Optional[Codec] = None) -> None:
+        self.settings = Settings(url, token, namespace, timeout.total_seconds(), verify, codec)
         self.transport = Transport(self.settings)
 
     def __enter__(self) -> Client:
@@ -156,8 +158,8 @@ class AsyncClient:
     asynchronous context. It belongs to the event loop that uses it first."""
 
     def __init__(self, url: str, *, token: Optional[str] = None, namespace: Optional[str] = None, timeout: datetime.timedelta = DEADLINE,
-                 verify: Union[bool, str] = True) -> None:
-        self.settings = Settings(url, token, namespace, timeout.total_seconds(), verify)
+                 verify: Union[bool, str] = True, codec: Optional[Codec] = None) -> None:
+        self.settings = Settings(url, token, namespace, timeout.total_seconds(), verify, codec)
         self.transport = AsyncTransport(self.settings)
 
     async def __aenter__(self) -> AsyncClient:

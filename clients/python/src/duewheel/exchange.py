@@ -14,7 +14,9 @@ from typing import Any, Generic, Mapping, Optional, TypeVar, Union
 from urllib.parse import quote, urlsplit
 
 from .calls import PATH_OF_SERVER, Call
+from .codec import Codec, open_all, sealed
 from .errors import DuewheelError, InvalidRequest, Unavailable, error_of
+from .wire import dumps
 
 T = TypeVar("T")
 BACKOFF_FIRST_S, BACKOFF_MAX_S = 0.05, 2.0
@@ -31,6 +33,7 @@ class Settings:
     namespace: Optional[str]
     timeout_s: float
     verify: Union[bool, str]
+    codec: Optional[Codec] = None
 
     def __post_init__(self) -> None:
         parts = urlsplit(self.url)
@@ -82,6 +85,7 @@ class Exchange(Generic[T]):
         self.began_s = now_s
         self.time_s = (settings.timeout_s if call.time_s is None else call.time_s) + call.wait_s
         self.backoff_s, self.redirects = BACKOFF_FIRST_S, 0
+        self.content = self.bytes_of(call, settings.codec)
         self.done = False
         self.result: Optional[T] = None
 
@@ -90,10 +94,20 @@ class Exchange(Generic[T]):
         return self.began_s + self.time_s
 
     def request(self, now_s: float) -> Request:
-        text = self.call.text(now_s - self.began_s)
-        headers = {} if text is None else {"Content-Type": self.call.kind}
-        return Request(self.call.method, self.origin + self.path, {**headers, **self.settings.authorization},
-                       None if text is None else text.encode(), self.left_s(now_s))
+        content = dumps(self.call.value_after(now_s - self.began_s)).encode() if self.call.value_after else self.content
+        kind = {} if content is None else {"Content-Type": "application/x-ndjson" if isinstance(self.call.value, list) else "application/json"}
+        return Request(self.call.method, self.origin + self.path, {**kind, **self.settings.authorization, **self.call.fields}, content,
+                       self.left_s(now_s))
+
+    @staticmethod
+    def bytes_of(call: Call[Any], codec: Optional[Codec]) -> Optional[bytes]:
+        """Encoded once: all attempts of a put send the same bytes."""
+        if call.value is None:
+            return None
+
+        def text(value: Mapping[str, Any]) -> str:
+            return dumps(sealed(value, codec) if codec else value)
+        return ("".join(text(line) + "\n" for line in call.value) if isinstance(call.value, list) else text(call.value)).encode()
 
     def left_s(self, now_s: float) -> float:
         return max(0.001, self.deadline_s - now_s)
@@ -130,7 +144,9 @@ class Exchange(Generic[T]):
             return 0
         if response.status < 300:
             try:
-                self.result = self.call.read(self.answer_of(response))
+                answer = self.answer_of(response)
+                open_all(answer, self.settings.codec)
+                self.result = self.call.read(answer)
             except (ValueError, LookupError, TypeError, AttributeError) as error:
                 raise self.not_duewheel(response) from error
             self.done = True

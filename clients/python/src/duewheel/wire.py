@@ -8,6 +8,9 @@ import datetime
 import json
 from typing import Any, Mapping
 
+from .codec import UNDECODABLE
+from .errors import InvalidRequest
+
 MILLISECOND = datetime.timedelta(milliseconds=1)
 
 
@@ -66,7 +69,10 @@ def content(data: Any) -> dict[str, Any]:
 
 
 def data_of(message: Mapping[str, Any]) -> Any:
-    """The content of a message as shown or delivered: parsed JSON, text or bytes; None if it is not shown."""
+    """The content of a message as shown or delivered: parsed JSON, text or bytes; None if it is not shown. Raises InvalidRequest if it could
+    not be decoded."""
+    if UNDECODABLE in message:
+        raise InvalidRequest("bad_data", message[UNDECODABLE], "data")
     if "json" in message:
         return message["json"]
     if "body_base64" in message:

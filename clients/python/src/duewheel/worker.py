@@ -47,7 +47,7 @@ class Worker:
                  stop_timeout: datetime.timedelta = datetime.timedelta(seconds=25)) -> None:
         settings = client.settings
         self.client = Client(settings.url, token=settings.token, namespace=settings.namespace,
-                             timeout=datetime.timedelta(seconds=settings.timeout_s), verify=settings.verify)
+                             timeout=datetime.timedelta(seconds=settings.timeout_s), verify=settings.verify, codec=settings.codec)
         self.name, self.stop_timeout_s = name, stop_timeout.total_seconds()
         self.routes: list[Route] = []
         self.schedules: list[Callable[[], Any]] = []  # calls that put them
