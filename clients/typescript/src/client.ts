@@ -304,7 +304,8 @@ function tokenOf(lease: Token): string {
 }
 
 function inMany(lease: Token | api.AckEach): unknown {
-  return typeof lease === 'object' && 'result' in lease ? { token: lease.token, result: lease.result } : tokenOf(lease)
+  if (typeof lease === 'object' && 'result' in lease) return { token: lease.token, result: lease.result }
+  return typeof lease === 'string' ? lease : lease.token
 }
 
 /** The path and the query of a message. */
