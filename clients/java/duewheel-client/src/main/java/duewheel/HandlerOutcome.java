@@ -1,0 +1,26 @@
+package duewheel;
+
+import com.fasterxml.jackson.databind.node.ObjectNode;
+
+/** What a handler throws to end its message in another way than done or failed. It may be the cause of another exception. */
+public abstract sealed class HandlerOutcome extends RuntimeException permits RetryLater, Snooze, Dead {
+    HandlerOutcome(String reason, Throwable cause) {
+        super(reason, cause, false, false);
+    }
+
+    /** The call that ends the lease. */
+    abstract String verb();
+
+    abstract ObjectNode members(DuewheelClient client);
+
+    /** What was thrown, or is the cause of it; null if it is none of these. */
+    static HandlerOutcome of(Throwable thrown) {
+        int depth = 0;
+        for (Throwable each = thrown; each != null && depth < 100; each = each.getCause(), ++depth) {
+            if (each instanceof HandlerOutcome found) {
+                return found;
+            }
+        }
+        return null;
+    }
+}
