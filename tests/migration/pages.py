@@ -17,6 +17,8 @@ sys.path.insert(0, str(ROOT / "tests" / "integration"))
 SKIPPED = 77
 WITHIN_S = 60
 NAMED = re.compile(r"(?:<\?php )?(?://|#|--) (?P<name>[\w./-]+\.\w+)\n")
+# The environment of a program with the Python client.
+CLIENT = {"PYTHONPATH": os.pathsep.join(filter(None, [str(ROOT / "clients" / "python" / "src"), os.environ.get("PYTHONPATH")]))}
 
 
 def blocks(page, language):
@@ -51,6 +53,16 @@ def skip_without(*programs, files=()):
         sys.exit(SKIPPED)
 
 
+def client_python(*modules):
+    """The Python of DUEWHEEL_CLIENT_PYTHON, which has these modules. Else the test is skipped."""
+    python = os.environ.get("DUEWHEEL_CLIENT_PYTHON", sys.executable)
+    for module in modules:
+        if subprocess.run([python, "-c", f"import {module}"], stderr=subprocess.DEVNULL, check=False).returncode:
+            print(f"skipped: {python} has no {module}")
+            sys.exit(SKIPPED)
+    return python
+
+
 def run(*words, cwd, environment=None):
     """What a program prints; fails with all of it if it fails."""
     done = subprocess.run([*map(str, words)], cwd=cwd, env=dict(os.environ, **(environment or {})), text=True, stdout=subprocess.PIPE,
@@ -65,6 +77,14 @@ def until(what, holds, describe=lambda: ""):
         assert time.monotonic() < deadline, f"{what} did not happen\n{describe()}"
         time.sleep(0.05)
     return value
+
+
+def start_redis(workers, place):
+    """A Redis for one test; the path of its socket."""
+    socket = place / "redis.sock"
+    workers.start("redis-server", "--port", "0", "--unixsocket", socket, "--save", "", "--dir", place, cwd=place)
+    until("the start of Redis", socket.exists, workers.log)
+    return socket
 
 
 class Workers:
