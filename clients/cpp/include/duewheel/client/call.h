@@ -1,10 +1,14 @@
 // A call that is on its way, and coroutines that await it.
 //
-//     Task<void> remind(AsyncClient& client) {
-//         const Result<Receipt> receipt = co_await client.put("mail", "hello", {.delay = 10min});
-//         if (receipt) co_await client.cancel(receipt->id);
+//     Task<std::string> remind(AsyncClient client) {
+//         Call<Receipt> put = client.put("mail", "hello", {.delay = 10min});
+//         const Result<Receipt> receipt = co_await put;
+//         co_return receipt.value().id;
 //     }
-//     sync_wait(remind(client));
+//     const std::string id = sync_wait(remind(client));
+//
+// GCC before 13 destroys options in braces twice if they are written in the operand of co_await: keep such a call in a
+// variable, as above.
 //
 // A coroutine of any type can await a Call; Task is one for programs that have none. It resumes on the executor of the
 // client, by default a thread that runs such coroutines one after the other.

@@ -142,6 +142,7 @@ struct Sender {
 template <class T, class Mode>
 class Queue;
 
+// Default arguments are written as PutOptions(): GCC before 13 destroys `{}` twice in the operand of co_await.
 template <class Mode>
 class BasicClient {
   public:
@@ -168,9 +169,9 @@ class BasicClient {
 
     // Puts a message: a string as text, Bytes as bytes, any other type by its Codec. Error `bad_data` if it cannot be
     // encoded.
-    Answered<Receipt> put(const std::string& queue, Content data, PutOptions options = {}) const;
+    Answered<Receipt> put(const std::string& queue, Content data, PutOptions options = PutOptions()) const;
     template <class T>
-    Answered<Receipt> put(const std::string& queue, const T& data, PutOptions options = {}) const {
+    Answered<Receipt> put(const std::string& queue, const T& data, PutOptions options = PutOptions()) const {
         return encoded<Receipt>(data,
                                 [&](Content content) { return put(queue, std::move(content), std::move(options)); });
     }
@@ -180,7 +181,8 @@ class BasicClient {
     // server asks with a message in `check.queue` what became of it, which Worker::handle_checks() answers; without an
     // answer the message is rolled back.
     template <class T>
-    Answered<Receipt> prepare(const std::string& queue, const T& data, CheckBack check, PutOptions options = {}) const {
+    Answered<Receipt> prepare(const std::string& queue, const T& data, CheckBack check,
+                              PutOptions options = PutOptions()) const {
         options.transaction = Transaction{.check_back = std::move(check), .otherwise = "rollback"};
         return put(queue, data, std::move(options));
     }
@@ -190,7 +192,7 @@ class BasicClient {
     Answered<Message> get(const Which& which) const;
     // Waits for the end of the message, and returns it with its result; after the timeout, as it is then.
     Answered<Message> wait(const Which& which, Duration timeout) const;
-    Answered<Page> list(const std::string& queue, const ListOptions& options = {}) const;
+    Answered<Page> list(const std::string& queue, const ListOptions& options = ListOptions()) const;
     // Cancels a message that no worker has.
     Answered<Answer> cancel(const Which& which) const;
     // Cancels a message. If a worker has it, the worker is asked to stop, and the outcome is "cancelling".
@@ -207,24 +209,26 @@ class BasicClient {
     Answered<Answer> discard(const std::string& id) const { return act(id, "discard"); }
 
     // Leases due messages. An attempt that follows a lost one waits for the rest of the time.
-    Answered<std::vector<Lease>> lease(const std::string& queue, const LeaseOptions& options = {}) const;
+    Answered<std::vector<Lease>> lease(const std::string& queue, const LeaseOptions& options = LeaseOptions()) const;
     // Ends the message as done. The result, unless it is empty, is any JSON of up to 64 KiB, which the producer gets
     // with wait().
-    Answered<Answer> ack(const std::string& token, Json result = {}) const;
+    Answered<Answer> ack(const std::string& token, Json result = Json()) const;
     // Ends the attempt as failed: the outcome is "retrying", or "dead" after the last attempt.
-    Answered<Answer> fail(const std::string& token, const std::string& reason, FailOptions options = {}) const;
+    Answered<Answer> fail(const std::string& token, const std::string& reason,
+                          FailOptions options = FailOptions()) const;
     // Makes the lease last from now on. The answer has cancel_requested if the worker should stop.
-    Answered<Answer> extend(const std::string& token, ExtendOptions options = {}) const;
+    Answered<Answer> extend(const std::string& token, ExtendOptions options = ExtendOptions()) const;
     // Returns the message to its queue after a delay. The attempt does not count.
     Answered<Answer> release(const std::string& token, Duration delay = {}) const;
     // Holds the message until it is kicked.
     Answered<Answer> hold_leased(const std::string& token) const;
     // The same for up to kManyMax leases. The results are in the order of the tokens.
     using Answers = std::vector<Result<Answer>>;
-    Answered<Answers> ack_many(const std::vector<std::string>& tokens, Json result = {}) const;
+    Answered<Answers> ack_many(const std::vector<std::string>& tokens, Json result = Json()) const;
     Answered<Answers> fail_many(const std::vector<std::string>& tokens, const std::string& reason,
-                                FailOptions options = {}) const;
-    Answered<Answers> extend_many(const std::vector<std::string>& tokens, ExtendOptions options = {}) const;
+                                FailOptions options = FailOptions()) const;
+    Answered<Answers> extend_many(const std::vector<std::string>& tokens,
+                                  ExtendOptions options = ExtendOptions()) const;
     Answered<Answers> release_many(const std::vector<std::string>& tokens, Duration delay = {}) const;
 
     Answered<QueueState> get_queue(const std::string& queue) const;
@@ -262,7 +266,7 @@ class BasicClient {
     Answered<Clock> advance(Duration by) const;
     // Any call of the HTTP API, by method and path below /v1 or the namespace: a way to what has no function here. The
     // body, unless it is empty, is JSON. The answer is what the server sent.
-    Answered<Json> call(const std::string& method, const std::string& path, Json body = {}) const;
+    Answered<Json> call(const std::string& method, const std::string& path, Json body = Json()) const;
 
   private:
     template <class Other>
@@ -315,14 +319,15 @@ class Queue {
     }
 
     // See BasicClient.
-    Answered<Receipt> put(const T& data, PutOptions options = {}) const {
+    Answered<Receipt> put(const T& data, PutOptions options = PutOptions()) const {
         return client_.put(name_, data, with_kind(std::move(options)));
     }
-    Answered<Receipt> prepare(const T& data, CheckBack check, PutOptions options = {}) const {
+    Answered<Receipt> prepare(const T& data, CheckBack check, PutOptions options = PutOptions()) const {
         return client_.prepare(name_, data, std::move(check), with_kind(std::move(options)));
     }
     // Puts up to kManyMax messages with the same options. Throws what the codec throws.
-    Answered<std::vector<Result<Receipt>>> put_all(const std::vector<T>& all, const PutOptions& options = {}) const {
+    Answered<std::vector<Result<Receipt>>> put_all(const std::vector<T>& all,
+                                                   const PutOptions& options = PutOptions()) const {
         std::vector<Put> puts;
         for (const T& data : all) puts.push_back({encode(data), with_kind(options)});
         return client_.put_many(name_, std::move(puts));

@@ -53,6 +53,8 @@ struct Content {
     static Content bytes(std::string data) { return {Kind::bytes, std::move(data)}; }
     static Content json(std::string written) { return {Kind::json, std::move(written)}; }
 
+    bool operator==(const Content&) const = default;
+
     // The JSON of the content. Throws Failure, `bad_data`, if it is text or bytes, or gone.
     const std::string& json() const;
 };
@@ -109,10 +111,13 @@ template <class T>
 requires std::is_arithmetic_v<T>
 struct Codec<T> {
     static Content encode(T value) {
-        if constexpr (std::same_as<T, bool>) return Content::json(value ? "true" : "false");
-        if (value - value != T(0)) throw_bad_data("the number is not finite");
-        char text[64];
-        return Content::json(std::string(text, std::to_chars(text, text + sizeof text, value).ptr));
+        if constexpr (std::same_as<T, bool>) {
+            return Content::json(value ? "true" : "false");
+        } else {
+            if (value - value != T(0)) throw_bad_data("the number is not finite");
+            char text[64];
+            return Content::json(std::string(text, std::to_chars(text, text + sizeof text, value).ptr));
+        }
     }
     static T decode(const Content& content) {
         const std::string& text = content.json();
