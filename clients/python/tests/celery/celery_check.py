@@ -100,6 +100,7 @@ class CeleryTest(unittest.TestCase):
         self.assertEqual(self.scheduled(), 1)
         result.revoke()
         self.until("the cancel of the message", lambda: self.scheduled() == 0)
+        self.server.wait_until("no message is leased", lambda: self.server.client.call("GET", "/stats")["leased"])  # such as the revoke itself
         self.kill_worker()  # which forgets what was revoked
         self.start_worker()
         self.server.advance(MONTH + datetime.timedelta(hours=1))
