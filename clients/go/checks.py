@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""The tests of this client that are no conformance scenarios: checks.py units | models | readme
+"""The tests of this client that are no conformance scenarios: checks.py units | models | readme | otel
 
     units    go vet, gofmt, and the tests beside the sources, with a real server
     models   models.go is what generate.py makes of the server's description
     readme   an empty project that uses the module runs all examples of README.md on a real server
+    otel     the tests of the module duewheelotel, with the SDK of OpenTelemetry and a real server
 
-Exit code 77: there is no Go that is new enough.
+Exit code 77: there is no Go that is new enough, or the modules of OpenTelemetry are not in build/go.
 """
 
 import os
@@ -27,7 +28,8 @@ PRINTED = ("scheduled", "cancelled\n", "true already_cancelled", 'done {"To":"be
 
 def run(*words, cwd):
     """The exit code and what the program printed."""
-    environment = dict(os.environ, GOCACHE=str(ROOT / "build" / "go" / "cache"), GOFLAGS="-mod=mod", GOPROXY="off", GOTOOLCHAIN="local")
+    environment = dict(os.environ, GOCACHE=str(ROOT / "build" / "go" / "cache"), GOMODCACHE=str(ROOT / "build" / "go" / "modules"),
+                       GOFLAGS="-mod=mod -modcacherw", GOPROXY="off", GOTOOLCHAIN="local")
     done = subprocess.run([*map(str, words)], env=environment, text=True, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           timeout=WITHIN_S, check=False)
     return done.returncode, done.stdout
@@ -70,7 +72,15 @@ def readme():
         return code or len(missing), f"{said}\nnot printed: {missing}"
 
 
-CHECKS = {"units": units, "models": models, "readme": readme}
+def otel():
+    module = HERE / "duewheelotel"
+    if run("go", "list", "-deps", "-test", "./...", cwd=module)[0]:
+        print("skipped: the modules of OpenTelemetry are not in build/go: run ./dev test clients")
+        sys.exit(SKIPPED)
+    return run("go", "test", "-count=1", "-vet=all", "./...", cwd=module)
+
+
+CHECKS = {"units": units, "models": models, "readme": readme, "otel": otel}
 
 
 def main():

@@ -22,6 +22,7 @@ type Client struct {
 	origin, base, token string
 	timeout             time.Duration
 	codec               Codec // nil: none
+	aroundPut           []PutMiddleware
 	http                *http.Transport
 	checked             atomic.Bool // whether the server is one that this client understands
 }

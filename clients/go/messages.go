@@ -120,12 +120,20 @@ func (c *Client) Put(ctx context.Context, queue string, data any, options ...Put
 	if err != nil {
 		return nil, err
 	}
-	receipt := new(Receipt)
-	call := request{method: http.MethodPost, path: c.base + "/queues/" + segment(queue) + "/messages", body: func(time.Duration) []byte { return text }}
-	if err := c.fetch(ctx, call, receipt); err != nil {
+	put := &Outgoing{Queue: queue, Count: 1}
+	results, err := c.surround(ctx, put, func(ctx context.Context) ([]PutResult, error) {
+		receipt := new(Receipt)
+		call := request{method: http.MethodPost, path: c.base + "/queues/" + segment(queue) + "/messages", traceparent: put.Traceparent,
+			body: func(time.Duration) []byte { return text }}
+		if err := c.fetch(ctx, call, receipt); err != nil {
+			return nil, err
+		}
+		return []PutResult{{Receipt: receipt}}, nil
+	})
+	if err != nil {
 		return nil, err
 	}
-	return receipt, nil
+	return results[0].Receipt, results[0].Err
 }
 
 // PutResult is what became of a put of a batch: its receipt, or the error that refused it.
@@ -145,13 +153,19 @@ func (c *Client) PutMany(ctx context.Context, queue string, puts []Put) ([]PutRe
 		lines.Write(text)
 		lines.WriteByte('\n')
 	}
-	call := request{method: http.MethodPost, path: c.base + "/queues/" + segment(queue) + "/messages:batch", kind: "application/x-ndjson",
-		body: func(time.Duration) []byte { return lines.Bytes() }}
+	put := &Outgoing{Queue: queue, Count: len(puts)}
+	return c.surround(ctx, put, func(ctx context.Context) ([]PutResult, error) {
+		return c.putLines(ctx, request{method: http.MethodPost, path: c.base + "/queues/" + segment(queue) + "/messages:batch", kind: "application/x-ndjson",
+			traceparent: put.Traceparent, body: func(time.Duration) []byte { return lines.Bytes() }}, len(puts))
+	})
+}
+
+func (c *Client) putLines(ctx context.Context, call request, count int) ([]PutResult, error) {
 	body, err := c.send(ctx, call)
 	if err != nil {
 		return nil, err
 	}
-	results := make([]PutResult, 0, len(puts))
+	results := make([]PutResult, 0, count)
 	for _, line := range bytes.Split(bytes.TrimSpace(body), []byte("\n")) {
 		if refusal := problemOf(line); refusal != nil {
 			results = append(results, PutResult{Err: refusal})

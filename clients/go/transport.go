@@ -26,6 +26,7 @@ type request struct {
 	method, path string
 	body         func(passed time.Duration) []byte // of an attempt that begins so long after the first one; nil: no body
 	kind         string                            // the media type of the body; "": JSON
+	traceparent  string                            // of W3C Trace Context; "": none
 	wait         time.Duration                     // how long the server may wait by itself, in addition to the deadline of the call
 }
 
@@ -145,6 +146,9 @@ func (a *attempts) exchange(ctx context.Context) (int, http.Header, []byte, erro
 			kind = "application/json"
 		}
 		sent.Header.Set("Content-Type", kind)
+	}
+	if a.request.traceparent != "" {
+		sent.Header.Set("Traceparent", a.request.traceparent)
 	}
 	if a.client.token != "" {
 		sent.Header.Set("Authorization", "Bearer "+a.client.token)

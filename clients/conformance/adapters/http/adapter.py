@@ -116,7 +116,7 @@ class SilentAdapter(Adapter):
     """Does nothing, and says that it can do everything and that all went well."""
 
     def carry_out(self, do, name, members):
-        return {"name": "silent", "capabilities": ["versions", "workers"]} if do == "hello" else {}
+        return {"name": "silent", "capabilities": ["codec", "versions", "workers"]} if do == "hello" else {}
 
 
 if __name__ == "__main__":

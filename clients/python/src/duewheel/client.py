@@ -9,6 +9,7 @@ import inspect
 from typing import TYPE_CHECKING, Any, AsyncIterator, Callable, Coroutine, Iterator, Optional, TypeVar, Union
 
 from . import calls
+from .around import AroundPut
 from .calls import Call
 from .codec import Codec
 from .errors import DuewheelError
@@ -95,6 +96,11 @@ class Client:
         """Closes the kept connections."""
         self.transport.close()
 
+    def around_put(self, context: AroundPut) -> AroundPut:
+        """Declares what is done around each put and each batch of them: a function that takes an Outgoing and returns a context manager."""
+        self.transport.contexts.append(context)
+        return context
+
     call = blocking(calls.call)
     put = blocking(calls.put)
     put_many = blocking(calls.put_many)
@@ -171,6 +177,11 @@ class AsyncClient:
     async def close(self) -> None:
         """Closes the kept connections."""
         await self.transport.close()
+
+    def around_put(self, context: AroundPut) -> AroundPut:
+        """See Client.around_put(): the context manager is a usual one, and not asynchronous."""
+        self.transport.contexts.append(context)
+        return context
 
     call = awaited(calls.call)
     put = awaited(calls.put)

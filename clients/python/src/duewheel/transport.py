@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import time
 from typing import TypeVar, cast
 
 import httpx
 
+from .around import AroundPut, surrounded
 from .calls import Call
 from .exchange import Exchange, Request, Response, Settings
 
@@ -21,11 +23,19 @@ class Transport:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.contexts: list[AroundPut] = []
         self.checked = False  # whether the server is one that this client understands
         # A queue on the same network is not reached through the web proxy of the environment.
         self.http = httpx.Client(verify=settings.trust(), trust_env=False, limits=LIMITS)
 
     def send(self, call: Call[T]) -> T:
+        if not call.puts or not self.contexts:
+            return self.carry_out(call)
+        with surrounded(call.puts, self.contexts) as put:
+            put.answer = answer = self.carry_out(dataclasses.replace(call, fields=put.fields))
+        return answer
+
+    def carry_out(self, call: Call[T]) -> T:
         exchange = Exchange(call, self.settings, time.monotonic())
         while not exchange.done:
             try:
@@ -60,10 +70,18 @@ class AsyncTransport:
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
+        self.contexts: list[AroundPut] = []
         self.checked = False  # whether the server is one that this client understands
         self.http = httpx.AsyncClient(verify=settings.trust(), trust_env=False, limits=LIMITS)
 
     async def send(self, call: Call[T]) -> T:
+        if not call.puts or not self.contexts:
+            return await self.carry_out(call)
+        with surrounded(call.puts, self.contexts) as put:
+            put.answer = answer = await self.carry_out(dataclasses.replace(call, fields=put.fields))
+        return answer
+
+    async def carry_out(self, call: Call[T]) -> T:
         exchange = Exchange(call, self.settings, time.monotonic())
         while not exchange.done:
             try:

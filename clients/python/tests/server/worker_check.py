@@ -4,6 +4,7 @@
 import asyncio
 import contextlib
 import dataclasses
+import importlib.util
 import logging
 import os
 import pathlib
@@ -162,6 +163,60 @@ class WorkerTest(unittest.TestCase):
             message = self.client.put(queue, 0, **LATER).id
             self.until("the failure", lambda: self.client.get(message).state == "retrying")
         self.assertEqual(seen, ["done", "failed"] * 2)
+
+    @unittest.skipUnless(importlib.util.find_spec("opentelemetry.sdk") if importlib.util.find_spec("opentelemetry") else None,
+                         "the package opentelemetry-sdk is not installed")
+    def test_spans_of_puts_and_handlers_are_linked_and_workers_are_measured(self):
+        from opentelemetry import metrics, trace
+        from opentelemetry.sdk.metrics import MeterProvider
+        from opentelemetry.sdk.metrics.export import InMemoryMetricReader
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import SimpleSpanProcessor
+        from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
+
+        import duewheel.opentelemetry
+        exporter, reader, provider = InMemorySpanExporter(), InMemoryMetricReader(), TracerProvider()
+        provider.add_span_processor(SimpleSpanProcessor(exporter))
+        trace.set_tracer_provider(provider)
+        metrics.set_meter_provider(MeterProvider([reader]))
+        producer = duewheel.Client(self.server.url)
+        duewheel.opentelemetry.instrument(producer)
+        duewheel.opentelemetry.instrument(self.worker)
+        active = []
+
+        @self.worker.handler(self.queue)
+        def handle(data, job):
+            active.append(trace.get_current_span().get_span_context().span_id)
+            if data == "bad":
+                raise ValueError("it is bad")
+            if data == "later":
+                raise duewheel.Snooze(timedelta(days=1))
+
+        @self.worker.handler(f"{self.queue}-loop")
+        async def handle_in_loop(data, job):
+            active.append(trace.get_current_span().get_span_context().span_id)
+        put = {data: producer.put(self.queue, data, **LATER).id for data in ("good", "bad", "later")}
+        first, second = producer.put_many(f"{self.queue}-loop", [duewheel.Put("one"), duewheel.Put("two")])
+        plain = self.client.put(self.queue, "plain").id
+        self.worker.start()
+        self.until("the spans of six handlers", lambda: len(exporter.get_finished_spans()) == 10)
+        spans = exporter.get_finished_spans()
+        sent = [span for span in spans if span.kind == trace.SpanKind.PRODUCER]
+        handled = {span.attributes["messaging.message.id"]: span for span in spans if span.kind == trace.SpanKind.CONSUMER}
+        self.assertEqual({span.name for span in spans}, {f"{verb} {queue}" for verb in ("send", "process") for queue in (self.queue, f"{self.queue}-loop")})
+        by_id = {span.attributes.get("messaging.message.id"): span.context for span in sent}
+        by_id[first.id] = by_id[second.id] = by_id.pop(None)
+        for message, span in handled.items():
+            self.assertIsNone(span.parent)
+            self.assertEqual([link.context.span_id for link in span.links], [by_id[message].span_id] if message != plain else [])
+        self.assertEqual({message for message, span in handled.items() if not span.status.is_ok and span.status.description}, {put["bad"]})
+        self.assertCountEqual(active, [span.context.span_id for span in handled.values()])
+        measured = {metric.name: metric.data.data_points for scope in reader.get_metrics_data().resource_metrics[0].scope_metrics for metric in scope.metrics}
+        outcomes = {point.attributes["duewheel.outcome"]: point.count for point in measured["messaging.process.duration"]
+                    if point.attributes["messaging.destination.name"] == self.queue}
+        self.assertEqual(outcomes, {"done": 2, "failed": 1, "snooze": 1})
+        self.assertEqual({point.value for point in measured["duewheel.worker.busy"]}, {0})
+        self.assertEqual(sum(point.count for point in measured["duewheel.worker.lateness"]), 6)
 
     def test_many_outcomes_are_few_requests(self):
         sent, many = [], self.worker.client.many
