@@ -111,22 +111,6 @@ ObjectWriter tokens_json(const std::vector<std::string>& tokens) {
     return members;
 }
 
-void add_members(ObjectWriter& members, const FailOptions& options, const std::string& reason) {
-    members("reason", reason);
-    members("retry_in", options.retry_in);
-    members("dead", options.dead);
-}
-
-void add_members(ObjectWriter& members, const ExtendOptions& options) {
-    members("lease", options.lease);
-    members("progress", options.progress);
-    members("checkpoint", options.checkpoint);
-}
-
-void add_members(ObjectWriter& members, Duration delay) {
-    if (delay > Duration::zero()) members("delay", std::optional(delay));
-}
-
 }  // namespace
 
 std::shared_ptr<detail::Pending> detail::Sender::send(Request request) const {
@@ -318,11 +302,6 @@ static auto end_leases(const detail::Sender& sender, const std::vector<std::stri
             return answers;
         });
 }
-
-static void add_members(ObjectWriter& members, const Json& result) {
-    members("result", result);
-}
-static void add_members(ObjectWriter&) {}
 
 template <class Mode>
 auto BasicClient<Mode>::ack(const std::string& token, Json result) const -> Answered<Answer> {

@@ -196,6 +196,15 @@ bool is_utf8(std::string_view text) {
     return true;
 }
 
+std::string to_utf8(std::string_view text) {
+    std::string made(text);
+    if (!is_utf8(text)) {
+        std::replace_if(
+            made.begin(), made.end(), [](char c) { return static_cast<unsigned char>(c) >= 0x80; }, '?');
+    }
+    return made;
+}
+
 std::vector<std::pair<std::string_view, std::string_view>> members_of(std::string_view object) {
     std::vector<std::pair<std::string_view, std::string_view>> members;
     for_each_value(object, '{', [&members](std::string_view& text) {

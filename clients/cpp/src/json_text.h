@@ -18,6 +18,9 @@ bool is_json(std::string_view text);
 
 bool is_utf8(std::string_view text);
 
+// The text itself, or, if it is not UTF-8, with `?` in place of what is not ASCII.
+std::string to_utf8(std::string_view text);
+
 // Name and value of each member of an object, in order, with names as written; empty if it is no object.
 std::vector<std::pair<std::string_view, std::string_view>> members_of(std::string_view object);
 

@@ -67,6 +67,26 @@ void ObjectWriter::add_named(const std::string& name, const std::string& value) 
     ((text_ += checked_text(name)) += ":") += checked_text(value);
 }
 
+void add_members(ObjectWriter& members, const FailOptions& options, const std::string& reason) {
+    members("reason", reason);
+    members("retry_in", options.retry_in);
+    members("dead", options.dead);
+}
+
+void add_members(ObjectWriter& members, const ExtendOptions& options) {
+    members("lease", options.lease);
+    members("progress", options.progress);
+    members("checkpoint", options.checkpoint);
+}
+
+void add_members(ObjectWriter& members, Duration delay) {
+    if (delay > Duration::zero()) members("delay", std::optional(delay));
+}
+
+void add_members(ObjectWriter& members, const Json& result) {
+    members("result", result);
+}
+
 std::string duration_text(Duration duration) {
     return std::to_string(std::chrono::ceil<std::chrono::milliseconds>(duration).count()) + "ms";
 }

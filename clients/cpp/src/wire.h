@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "duewheel/client/models.h"
+#include "duewheel/client/client.h"
 #include "json_text.h"
 #include "model_members.h"
 
@@ -142,5 +142,12 @@ void ObjectReader::read(std::string_view json, T& target) {
         target = read_model<T>(json);
     }
 }
+
+// Adds the members of a call that ends or extends a lease.
+void add_members(ObjectWriter& members, const FailOptions& options, const std::string& reason);
+void add_members(ObjectWriter& members, const ExtendOptions& options);
+void add_members(ObjectWriter& members, Duration delay);
+void add_members(ObjectWriter& members, const Json& result);
+inline void add_members(ObjectWriter&) {}
 
 }  // namespace duewheel::client

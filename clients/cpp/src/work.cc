@@ -1,5 +1,7 @@
 #include "work.h"
 
+#include <algorithm>
+
 #include "wire.h"
 
 namespace duewheel::client {
@@ -32,44 +34,55 @@ void Work::request_stop(StopReason why) {
 
 }  // namespace detail
 
-std::string_view Ending::name() const {
-    return verb == Verb::ack ? "ack" : verb == Verb::fail ? "fail" : "release";
+namespace {
+
+// The members of a call, each with a comma before it.
+template <class Write>
+std::string members_json(Write&& write) {
+    ObjectWriter members;
+    write(members);
+    const std::string object = std::move(members).json();
+    return object == "{}" ? "" : "," + object.substr(1, object.size() - 2);
 }
 
-std::string Ending::identity() const {
-    std::string text(name());
-    for (const std::string& part : {result.text, reason, fail.retry_in ? duration_text(*fail.retry_in) : "",
-                                    std::string(fail.dead ? "dead" : ""), duration_text(delay)}) {
-        (text += '\0') += part;
-    }
-    return text;
+}  // namespace
+
+Ending Ending::ack(const Json& result) {
+    return {"ack", members_json([&](ObjectWriter& members) { members("result", result); })};
 }
 
-void Outbox::add(std::shared_ptr<detail::Work> work, const Ending& ending) {
-    std::string identity = ending.identity();
+Ending Ending::fail(const std::string& reason, const FailOptions& options) {
+    return {"fail", members_json([&](ObjectWriter& members) { add_members(members, options, to_utf8(reason)); })};
+}
+
+Ending Ending::release(Duration delay) {
+    return {"release", members_json([&](ObjectWriter& members) { add_members(members, delay); })};
+}
+
+void Outbox::add(Ended ended) {
     {
         const std::lock_guard lock(mutex_);
-        const auto [group, is_new] = groups_.try_emplace(identity, Group{ending, {}});
-        if (is_new) order_.push_back(std::move(identity));
-        group->second.works.push_back(std::move(work));
+        auto group = std::find_if(waiting_.begin(), waiting_.end(),
+                                  [&ended](const auto& each) { return each.front().ending.verb == ended.ending.verb; });
+        if (group == waiting_.end()) group = waiting_.emplace(group);
+        group->push_back(std::move(ended));
     }
     filled_.notify_one();
 }
 
-std::optional<Outbox::Group> Outbox::take() {
+std::vector<Ended> Outbox::take() {
     std::unique_lock lock(mutex_);
-    filled_.wait(lock, [this] { return closed_ || !order_.empty(); });
-    if (order_.empty()) return {};
-    const auto oldest = groups_.find(order_.front());
-    Works& works = oldest->second.works;
-    if (works.size() > kManyMax) {
-        Group taken{oldest->second.ending, Works(works.begin(), works.begin() + kManyMax)};
-        works.erase(works.begin(), works.begin() + kManyMax);
-        return taken;
+    filled_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
+    std::vector<Ended> taken;
+    if (waiting_.empty()) return taken;
+    std::deque<Ended> group = std::move(waiting_.front());
+    waiting_.pop_front();
+    for (std::size_t size = 0; !group.empty() && taken.size() < kManyMax; group.pop_front()) {
+        size += group.front().ending.members.size();
+        if (size > kBodyMax && !taken.empty()) break;
+        taken.push_back(std::move(group.front()));
     }
-    Group taken = std::move(oldest->second);
-    groups_.erase(oldest);
-    order_.pop_front();
+    if (!group.empty()) waiting_.push_back(std::move(group));
     return taken;
 }
 

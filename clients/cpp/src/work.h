@@ -4,10 +4,8 @@
 
 #include <condition_variable>
 #include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -45,40 +43,36 @@ struct Work {
 
 using Works = std::vector<std::shared_ptr<detail::Work>>;
 
-// The call that ends a lease.
+// The call that ends a lease. The functions throw Failure if a value cannot be written as JSON.
 struct Ending {
-    enum class Verb { ack, fail, release };
+    std::string verb;       // of the call
+    std::string members{};  // of its JSON, each with a comma before it
 
-    Verb verb = Verb::ack;
-    Json result{};
-    std::string reason{};
-    FailOptions fail{};
-    Duration delay{};
-
-    static Ending failure(std::string reason) { return {.verb = Verb::fail, .reason = std::move(reason)}; }
-    std::string_view name() const;
-    // The same text for the same call.
-    std::string identity() const;
+    static Ending ack(const Json& result);
+    static Ending fail(const std::string& reason, const FailOptions& options = {});
+    static Ending release(Duration delay = {});
 };
+
+struct Ended {
+    std::shared_ptr<detail::Work> work;
+    Ending ending;
+};
+
+inline constexpr std::size_t kBodyMax = std::size_t{1} << 20;  // bytes of results and reasons in one request
 
 // What is to be reported to the server. What comes while a request is on its way is the next one.
 class Outbox {
   public:
-    struct Group {
-        Ending ending;
-        Works works;
-    };
-
-    void add(std::shared_ptr<detail::Work> work, const Ending& ending);
-    // The oldest group, of up to what one request may have; waits for one. Nothing when the outbox is closed and empty.
-    std::optional<Group> take();
+    void add(Ended ended);
+    // Endings of one verb, up to what one request may have; waits for one. A result that is too large is alone, so that
+    // it is refused alone. Empty when the outbox is closed and empty.
+    std::vector<Ended> take();
     void close();
 
   private:
     std::mutex mutex_;
     std::condition_variable filled_;
-    std::deque<std::string> order_;  // identities of the groups; guarded by mutex_, as the others
-    std::map<std::string, Group> groups_;
+    std::deque<std::deque<Ended>> waiting_;  // by verb, the oldest first; guarded by mutex_, as the next one
     bool closed_ = false;
 };
 

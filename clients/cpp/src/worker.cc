@@ -6,6 +6,7 @@
 #include <thread>
 #include <utility>
 
+#include "core.h"
 #include "json_text.h"
 #include "stop_signals.h"
 #include "thread_pool.h"
@@ -123,7 +124,7 @@ class Worker::Parts {
     void handle(const std::shared_ptr<Work>& work);
     Ending run(Work& work);
     Outcome call(Work& work, std::size_t depth);
-    void finish(const std::shared_ptr<Work>& work, const Ending& ending);
+    void finish(const std::shared_ptr<Work>& work, Ending ending);
     void forget(const std::shared_ptr<Work>& work);
 
     void beat(Route& route);
@@ -131,8 +132,7 @@ class Worker::Parts {
     void extended(const std::shared_ptr<Work>& work, const Result<Answer>& result, SteadyClock::time_point sent);
 
     void report_all();
-    void report(const Ending& ending, const Works& works);
-    Result<std::vector<Result<Answer>>> end(const std::vector<std::string>& tokens, const Ending& ending);
+    void report(const std::vector<Ended>& all);
 
     // What it holds, of one queue or of all.
     Works held(const Route* route = nullptr);
@@ -208,7 +208,7 @@ void Worker::Parts::stop(Duration timeout) {
     for (const auto& work : held()) work->request_stop(StopReason::stopping);
     if (timeout > Duration::zero()) wait_until_reported(kStoppedWithin, true);
     for (const auto& work : held()) {
-        if (work->disown()) outbox_.add(work, {.verb = Ending::Verb::release});
+        if (work->disown()) outbox_.add({work, Ending::release()});
     }
     if (!others_.empty()) wait_until_reported(kReleasedWithin, false);
     {
@@ -274,7 +274,7 @@ void Worker::Parts::begin(Route& route, Lease lease, SteadyClock::time_point lea
         ++route.running;
         is_late = stopping_;
     }
-    if (is_late) return finish(work, {.verb = Ending::Verb::release});
+    if (is_late) return finish(work, Ending::release());
     executor_([this, work] { handle(work); });
 }
 
@@ -294,6 +294,7 @@ Ending Worker::Parts::run(Work& work) {
     Outcome outcome;
     try {
         outcome = call(work, 0);
+        if (!outcome.result.text.empty()) outcome.result = to_json(outcome.result);  // it may be no JSON
     } catch (const std::exception& thrown) {
         outcome = failed(thrown.what());
     } catch (...) {
@@ -301,25 +302,24 @@ Ending Worker::Parts::run(Work& work) {
     }
     switch (outcome.kind) {
         case Outcome::Kind::done:
-            return {.result = std::move(outcome.result)};
+            return Ending::ack(outcome.result);
         case Outcome::Kind::snoozed:
-            return {.verb = Ending::Verb::release, .delay = outcome.after};
+            return Ending::release(outcome.after);
         case Outcome::Kind::retry:
-            return {
-                .verb = Ending::Verb::fail, .reason = std::move(outcome.reason), .fail = {.retry_in = outcome.after}};
+            return Ending::fail(outcome.reason, {.retry_in = outcome.after});
         case Outcome::Kind::dead:
-            return {.verb = Ending::Verb::fail, .reason = std::move(outcome.reason), .fail = {.dead = true}};
+            return Ending::fail(outcome.reason, {.dead = true});
         case Outcome::Kind::failed:
             break;
     }
     {
         const std::lock_guard lock(work.mutex);
-        if (work.reason == StopReason::stopping) return {.verb = Ending::Verb::release};
+        if (work.reason == StopReason::stopping) return Ending::release();
     }
     log(LogLevel::warning, "a handler of " + work.route.queue + " failed at attempt " +
                                std::to_string(work.lease.attempt) + " of message " + work.lease.id + ": " +
                                outcome.reason);
-    return Ending::failure(std::move(outcome.reason));
+    return Ending::fail(outcome.reason);
 }
 
 Outcome Worker::Parts::call(Work& work, std::size_t depth) {
@@ -335,8 +335,8 @@ Outcome Worker::Parts::call(Work& work, std::size_t depth) {
 }
 
 // Makes room for another message. The outcome is reported by another thread.
-void Worker::Parts::finish(const std::shared_ptr<Work>& work, const Ending& ending) {
-    if (work->disown()) outbox_.add(work, ending);
+void Worker::Parts::finish(const std::shared_ptr<Work>& work, Ending ending) {
+    if (work->disown()) outbox_.add({work, std::move(ending)});
     const std::lock_guard lock(mutex_);
     --work->route.running;
     work->route.freed.notify_one();
@@ -350,49 +350,46 @@ void Worker::Parts::forget(const std::shared_ptr<Work>& work) {
 }
 
 void Worker::Parts::report_all() {
-    while (const std::optional<Outbox::Group> group = outbox_.take()) {
-        report(group->ending, group->works);
-        for (const auto& work : group->works) forget(work);
+    for (std::vector<Ended> taken = outbox_.take(); !taken.empty(); taken = outbox_.take()) {
+        report(taken);
+        for (const Ended& ended : taken) forget(ended.work);
     }
 }
 
-Result<std::vector<Result<Answer>>> Worker::Parts::end(const std::vector<std::string>& tokens, const Ending& ending) {
-    switch (ending.verb) {
-        case Ending::Verb::ack:
-            return client_.ack_many(tokens, ending.result);
-        case Ending::Verb::fail:
-            return client_.fail_many(tokens, ending.reason, ending.fail);
-        default:
-            return client_.release_many(tokens, ending.delay);
+// Tells the server endings of one verb. While the server cannot be reached, the leases are extended as soon as it is
+// back, so an ending is not given up until the worker ends.
+void Worker::Parts::report(const std::vector<Ended>& all) {
+    const std::string& verb = all.front().ending.verb;
+    Json body{"{\"leases\":["};
+    for (const Ended& ended : all) {
+        body.text += (&ended == &all.front() ? "{\"token\":" : ",{\"token\":");
+        append_quoted(body.text, ended.work->lease.token);
+        (body.text += ended.ending.members) += '}';
     }
-}
-
-// Tells the server the outcome of messages. While the server cannot be reached, the leases are extended as soon as it
-// is back, so the outcome is not given up until the worker ends.
-void Worker::Parts::report(const Ending& ending, const Works& works) {
-    std::vector<std::string> tokens;
-    for (const auto& work : works) tokens.push_back(work->lease.token);
-    const std::string what(ending.name());
-    Result<std::vector<Result<Answer>>> results = end(tokens, ending);
-    while (!results && may_be_repeated(results.error())) {
+    body.text += "]}";
+    Result<Json> answer = client_.call("POST", "/leases:" + verb, body);
+    while (!answer && may_be_repeated(answer.error())) {
         log(LogLevel::warning,
-            what + " of " + std::to_string(works.size()) + " messages is not reported yet: " + results.error().text());
+            verb + " of " + std::to_string(all.size()) + " messages is not reported yet: " + answer.error().text());
         if (!pause(kErrorPause, [this] { return ended_; })) return;
-        results = end(tokens, ending);
+        answer = client_.call("POST", "/leases:" + verb, body);
     }
-    for (std::size_t i = 0; i < works.size(); ++i) {
-        if (results && (i >= results->size() || (*results)[i])) continue;
-        const Error refusal = results ? (*results)[i].error() : results.error();
-        const std::string& id = works[i]->lease.id;
-        if (refusal.code == "lease_ended") {
+    const std::vector<std::string_view> results =
+        answer ? elements_of(member_of(answer->text, "results")) : std::vector<std::string_view>();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::optional<Error> refusal = !answer              ? answer.error()
+                                             : i < results.size() ? problem_of(results[i])
+                                                                  : std::nullopt;
+        if (!refusal) continue;
+        const std::string& id = all[i].work->lease.id;
+        if (refusal->code == "lease_ended") {
             log(LogLevel::warning,
-                "the " + what + " of message " + id + " came too late, its lease had ended: " + refusal.text());
+                "the " + verb + " of message " + id + " came too late, its lease had ended: " + refusal->text());
             continue;
         }
-        log(LogLevel::error, "the " + what + " of message " + id + " was refused: " + refusal.text());
+        log(LogLevel::error, "the " + verb + " of message " + id + " was refused: " + refusal->text());
         // A result that is too large, for example, fails visibly, instead of being repeated for ever.
-        if (ending.verb != Ending::Verb::fail)
-            report(Ending::failure("the " + what + " was refused: " + refusal.text()), {works[i]});
+        if (verb != "fail") report({{all[i].work, Ending::fail("the " + verb + " was refused: " + refusal->text())}});
     }
 }
 

@@ -84,15 +84,40 @@ TEST_F(CppClient, what_a_handler_throws_and_data_that_does_not_fit_fail_the_atte
     Worker worker(client, silent());
     worker.handle<Email>("odd", [](Job<Email>& job) {
         if (job.data.to == "number") throw 7;
+        if (job.data.to == "bytes") throw std::runtime_error("bytes \xff");
         throw std::runtime_error("the printer is on fire");
     });
     worker.start().value();
     const std::pair<std::string, std::string> expected[] = {{R"({"to":"ann"})", "the printer is on fire"},
                                                             {R"({"to":"number"})", "no std::exception"},
+                                                            {R"({"to":"bytes"})", "bytes ?"},
                                                             {"7", "does not fit its type"}};
     for (const auto& [data, reason] : expected) {
         EXPECT_NE(awaited(put("odd", Json{data}, {.retry = kOnce}), "retrying").reason.find(reason), std::string::npos)
             << data;
+    }
+}
+
+TEST_F(CppClient, many_results_are_reported_and_one_that_is_refused_fails_alone) {
+    std::vector<Put> puts;
+    for (int i = 0; i < 300; ++i) puts.push_back({encode(i), {.retry = kOnce}});
+    const auto receipts = client.put_many("numbers", std::move(puts)).value();
+    Worker worker(client, silent());
+    worker.handle<int>("numbers",
+                       [](Job<int>& job) -> Outcome {
+                           if (job.data == 7) return done(std::string(100'000, 'x'));
+                           if (job.data == 8) return {.result = Json{"{"}};
+                           return done(job.data);
+                       },
+                       {.concurrency = 100});
+    worker.start().value();
+    for (int i = 0; i < 300; ++i) {
+        const std::string& id = receipts[static_cast<std::size_t>(i)].value().id;
+        if (i == 7 || i == 8) {
+            EXPECT_FALSE(awaited(id, "retrying").reason.empty());
+        } else {
+            EXPECT_EQ(awaited(id, "done").result.text, std::to_string(i));
+        }
     }
 }
 
