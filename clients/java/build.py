@@ -2,7 +2,7 @@
 """What the tests of the Java client are built with, in build/java: build.py fetch | compile
 
     fetch     fetches what Maven needs to build and test it, unless it is there; ./dev calls it
-    compile   compiles the client and the adapter of the conformance scenarios, and prints the class path. A folder has the name of
+    compile   compiles the client, the adapter of the conformance scenarios and the program of chaos/, and prints the class path. A folder has the name of
               what it was made of, so any number of tests can begin with it at the same time
 
 Exit code 77: there is no JDK 17, no Maven, or the artifacts were not fetched.
@@ -24,6 +24,7 @@ SOURCES = HERE / "duewheel-client" / "src" / "main" / "java"
 ADAPTER = HERE.parent / "conformance" / "adapters" / "java"
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 OLDEST = 17
+QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]  # a program that lives for seconds
 SKIPPED = 77
 
 
@@ -59,26 +60,34 @@ def maven(*words, offline=True):
 
 
 def fetch():
-    reason = missing_tools()
-    if reason or not missing():
+    """Builds the modules with a test each and no sources, as those that do not compile must fail a test and not be skipped."""
+    if missing_tools() or not missing():
         return 0
     FETCHED.unlink(missing_ok=True)
     shutil.rmtree(LIBRARIES, ignore_errors=True)
-    # A build with a test that is not there makes Maven fetch what runs tests, too.
-    none = ["-Dtest=NoTest", "-Dsurefire.failIfNoSpecifiedTests=false"]
-    for words in (["install", *none], [COPY, "-pl", "duewheel-client", f"-DoutputDirectory={LIBRARIES}", "-DincludeScope=compile"]):
-        done = subprocess.run(maven(*words, offline=False), cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-        if done.returncode:
-            print(done.stdout)
-            return 1
+    with tempfile.TemporaryDirectory() as name:
+        copy = pathlib.Path(name) / "clients" / "java"
+        for pom in (HERE / "pom.xml", *HERE.glob("*/pom.xml")):
+            place = copy / pom.parent.relative_to(HERE)
+            place.mkdir(parents=True, exist_ok=True)
+            shutil.copy(pom, place)
+            if place != copy:
+                test = place / "src" / "test" / "java" / "NoTest.java"
+                test.parent.mkdir(parents=True)
+                test.write_text("class NoTest {\n    @org.junit.jupiter.api.Test\n    void none() {}\n}\n")
+        for words in (["install"], [COPY, "-pl", "duewheel-client", f"-DoutputDirectory={LIBRARIES}", "-DincludeScope=compile"]):
+            done = subprocess.run(maven(*words, offline=False), cwd=copy, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+            if done.returncode:
+                print(done.stdout)
+                return 1
     FETCHED.write_text(poms())
     return 0
 
 
 def compiled():
-    """The class path of the client and of the adapter."""
+    """The class path of what is compiled."""
     libraries = sorted(LIBRARIES.glob("*.jar"))
-    sources = [*sorted(SOURCES.glob("**/*.java")), *sorted(ADAPTER.glob("*.java"))]
+    sources = [*sorted(SOURCES.glob("**/*.java")), *sorted(ADAPTER.glob("*.java")), *sorted((HERE / "chaos").glob("*.java"))]
     out = PLACE / "classes" / digest_of([*sources, HERE / "pom.xml"])
     path = os.pathsep.join(map(str, [out, *libraries]))
     if not out.exists():

@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The tests of this client that are no conformance scenarios: checks.py units | models
+"""The tests of this client that are no conformance scenarios: checks.py units | models | readme | chaos
 
     units    Maven builds all modules with all warnings as errors, and runs their unit tests
     models   the classes of options and answers are what generate.py makes of the server's description
+    readme   an empty project that depends on the artifacts runs all examples of README.md on a real server
+    chaos    messages are put and handled while workers and the server are stopped or killed
 
 Exit code 77: there is no JDK, no Maven, or what it needs was not fetched.
 """
@@ -10,12 +12,43 @@ Exit code 77: there is no JDK, no Maven, or what it needs was not fetched.
 import contextlib
 import fcntl
 import os
+import pathlib
+import re
 import subprocess
 import sys
+import tempfile
 
 import build
 
 WITHIN_S = 600
+# What the examples of README.md print, among other things.
+PRINTED = ("scheduled", "cancelled\n", "already_cancelled: ", 'done {"to":"ben"}', "ready\nready\n", "\ndone\n")
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <modelVersion>4.0.0</modelVersion>
+  <groupId>test.example</groupId>
+  <artifactId>shop</artifactId>
+  <version>1</version>
+  <properties>
+    <maven.compiler.release>17</maven.compiler.release>
+    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
+  </properties>
+  <dependencies>
+    {dependency}
+    <dependency>
+      <groupId>duewheel</groupId>
+      <artifactId>duewheel-test</artifactId>
+      <version>0.1.0</version>
+      <scope>test</scope>
+    </dependency>
+    <dependency>
+      <groupId>org.junit.jupiter</groupId>
+      <artifactId>junit-jupiter</artifactId>
+      <version>{junit}</version>
+      <scope>test</scope>
+    </dependency>
+  </dependencies>
+</project>
+"""
 
 
 def run(*words, cwd=build.HERE):
@@ -42,7 +75,41 @@ def models():
     return run(sys.executable, build.HERE / "generate.py")
 
 
-CHECKS = {"units": units, "models": models}
+def readme():
+    """The examples are the body of one method; the one that begins with imports is a test of its own."""
+    text = (build.HERE / "README.md").read_text()
+    dependency, = re.findall(r"^```xml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    blocks = re.findall(r"^```java\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    test, = [block for block in blocks if "class ReminderTest" in block]
+    body = "".join(block for block in blocks if "\nimport " not in "\n" + block).replace('"http://127.0.0.1:7420"', "server.url()")
+    examples = ("import duewheel.*;\nimport duewheel.test.*;\nimport java.time.Duration;\nimport java.util.List;\n\n"
+                "@org.junit.jupiter.api.extension.ExtendWith(DuewheelExtension.class)\nclass ExamplesTest {\n"
+                f"@org.junit.jupiter.api.Test void examples(DuewheelServer server) throws Exception {{\n{body}}}\n}}\n")
+    pom = build.HERE / "pom.xml"
+    plugins = re.search(r"  <build>.*?</build>\n", pom.read_text(), re.DOTALL)[0]
+    junit, = re.findall(r"<junit.version>(.*?)<", pom.read_text())
+    with alone(), tempfile.TemporaryDirectory() as name:
+        code, said = run(*build.maven("install", "-DskipTests", "-pl", "duewheel-test", "-am"))
+        if code:
+            return code, said
+        project = pathlib.Path(name)
+        sources = project / "src" / "test" / "java"
+        sources.mkdir(parents=True)
+        (project / "pom.xml").write_text(POM.format(dependency=dependency, junit=junit).replace("</project>\n", f"{plugins}</project>\n"))
+        (sources / "ReminderTest.java").write_text(test)
+        (sources / "ExamplesTest.java").write_text(examples)
+        code, said = run(*[word for word in build.maven("test") if word != "-q"], cwd=project)
+    missing = [each for each in (*PRINTED, "Tests run: 2, Failures: 0, Errors: 0, Skipped: 0") if each not in said]
+    return code or len(missing), f"{said}\nnot printed: {missing}"
+
+
+def chaos():
+    sys.path.insert(0, str(build.HERE.parent))
+    import chaos as disturbances  # pylint: disable=import-outside-toplevel
+    return disturbances.check(["java", *build.QUICK, "-cp", build.compiled(), "Chaos"])
+
+
+CHECKS = {"units": units, "models": models, "readme": readme, "chaos": chaos}
 
 
 def main():

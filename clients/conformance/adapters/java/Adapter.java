@@ -205,7 +205,7 @@ public final class Adapter {
     private JsonNode carryOut(String call, String client, ObjectNode with) throws Exception {
         if (call.equals("hello")) {
             ObjectNode hello = nothing().put("name", "java");
-            hello.putArray("capabilities").add("versions").add("workers");
+            hello.putArray("capabilities").add("codec").add("versions").add("workers");
             return hello;
         }
         if (call.equals("connect")) {

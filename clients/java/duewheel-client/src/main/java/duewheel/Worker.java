@@ -213,10 +213,15 @@ public final class Worker implements AutoCloseable {
         }
     }
 
-    /** Puts the schedules, begins to work, and returns. The worker keeps the program running until it is stopped. */
+    /** Puts the schedules, begins to work, and returns. The worker keeps the program running until it is stopped; one that was stopped before does
+     * nothing. */
     public void start() {
         if (!isStarted.compareAndSet(false, true)) {
             throw new IllegalStateException("a worker is started once");
+        }
+        if (isStopping) {
+            ended.countDown();
+            return;
         }
         schedules.forEach(Runnable::run);
         for (Route route : routes.values()) {
