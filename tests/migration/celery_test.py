@@ -1,7 +1,5 @@
 """The page docs/migration/celery.md: Celery on Redis has scheduled a task, it is moved, and Celery on this server runs it."""
 
-import pathlib
-import tempfile
 import unittest
 
 import pages
@@ -9,50 +7,34 @@ import pages
 PYTHON = pages.client_python("celery", "redis")
 pages.skip_without("redis-server")
 
-from daemon import Daemon  # noqa: E402  needs the programs of the server
+from shop import Shop  # noqa: E402  needs the programs of the server
 
 
-class Celery(unittest.TestCase):
-    def test_what_celery_has_scheduled_on_redis_runs_here(self):
-        with tempfile.TemporaryDirectory() as name, Daemon(arguments=["--test-clock"]) as daemon:
-            self.place = pathlib.Path(name)
-            self.workers = pages.Workers(self.place)
-            try:
-                self.check(daemon)
-            finally:
-                self.workers.kill()
-
+class Celery(Shop):
     def start_worker(self, program):
         return self.workers.start(PYTHON, "-m", "celery", "-A", program, "worker", "--pool", "solo", "--without-mingle", "--without-gossip",
                                   "--loglevel", "INFO", cwd=self.place, environment=pages.CLIENT)
 
-    def send(self, program, call):
-        pages.run(PYTHON, "-c", f"from {program} import remind; {call}", cwd=self.place, environment=pages.CLIENT)
+    def python(self, *words):
+        pages.run(PYTHON, *words, cwd=self.place, environment=pages.CLIENT)
 
-    def until_logged(self, line, count=1):
-        pages.until(line, lambda: self.workers.log().count(line) >= count, self.workers.log)
-
-    def check(self, daemon):
-        daemon.start()
-        client = daemon.client()
-        redis = pages.start_redis(self.workers, self.place)
-        pages.write_files("celery", "python", self.place, {"redis://127.0.0.1:6379/0": f"redis+socket://{redis}",
-                                                           "duewheel://127.0.0.1:7420": f"duewheel://127.0.0.1:{daemon.port}"})
+    def test_what_celery_has_scheduled_on_redis_runs_here(self):
+        redis, server = f"redis+socket://{pages.start_redis(self.workers, self.place)}", f"duewheel://{self.address}"
+        pages.write_files("celery", "python", self.place, {"redis://127.0.0.1:6379/0": redis, "duewheel://127.0.0.1:7420": server})
         before = self.start_worker("before")
-        self.send("before", "remind.apply_async(['ann'], countdown=3 * 24 * 3600); remind.delay('ben')")
+        self.python("-c", "from before import remind; remind.apply_async(['ann'], countdown=3 * 24 * 3600); remind.delay('ben')")
         self.until_logged("reminded ben")
         before.terminate()
         before.wait(pages.WITHIN_S)
         self.start_worker("after")
         for _ in range(2):
-            pages.run(PYTHON, "move_tasks.py", f"redis+socket://{redis}", f"duewheel://127.0.0.1:{daemon.port}", "celery", cwd=self.place,
-                      environment=pages.CLIENT)
-            self.assertEqual(client.request("GET", "/v1/queues/celery")[1]["scheduled"], 1)
-        self.send("after", "remind.delay('cleo').get(timeout=60)")
+            self.python("move_tasks.py", redis, server, "celery")
+            self.until_counted("celery", scheduled=1)
+        self.python("-c", "from after import remind; remind.delay('cleo').get(timeout=60)")
         self.assertNotIn("reminded ann", self.workers.log())
-        client.advance(by="3d1m")
+        self.client.advance(by="3d1m")
         self.until_logged("reminded ann")
-        pages.until("the end", lambda: client.request("GET", "/v1/queues/celery")[1]["pending"] == 0, self.workers.log)
+        self.until_counted("celery", pending=0)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,23 @@ def until(what, holds, describe=lambda: ""):
     return value
 
 
+def java_path():
+    """The class path of the Java client. Without a JDK, or what the client needs, the test is skipped."""
+    sys.path.insert(0, str(ROOT / "clients" / "java"))
+    import build
+    if build.missing():
+        print(f"skipped: {build.missing()}")
+        sys.exit(SKIPPED)
+    return build.compiled()
+
+
+def compile_java(page, place, path, replaced):
+    """Compiles the page's classes into a folder with all warnings as errors; the class path with them."""
+    write_files(page, "java", place, replaced)
+    run("javac", "-Xlint:all,-processing", "-Werror", "-d", place, "-cp", path, *files(page, "java"), cwd=place)
+    return os.pathsep.join([str(place), path])
+
+
 def start_redis(workers, place):
     """A Redis for one test; the path of its socket."""
     socket = place / "redis.sock"
