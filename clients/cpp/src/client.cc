@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core.h"
+#include "payload.h"
 #include "wire.h"
 
 namespace duewheel::client {
@@ -67,7 +68,8 @@ std::string random_key() {
     return key;
 }
 
-std::string put_json(const Put& put) {
+std::string put_json(const PayloadCodec* codec, Put put) {
+    seal(codec, put.data, put.options.headers);
     ObjectWriter members;
     members.add_content(put.data);
     for_each_member(put.options, members);
@@ -78,6 +80,18 @@ std::function<std::string(Duration)> fixed(std::string body) {
     return [body = std::move(body)](Duration) { return body; };
 }
 
+const PayloadCodec* codec_of(const detail::Sender& sender) {
+    return sender.core->options().codec.get();
+}
+
+Call<Message>::Read read_message(const detail::Sender& sender) {
+    return [codec = sender.core->options().codec](std::string body) -> Result<Message> {
+        Result<Message> message = read<Message>(std::move(body));
+        if (!message) return message;
+        return opened(codec.get(), std::move(message).value());
+    };
+}
+
 std::string changes_json(const Changes& changes) {
     ObjectWriter members;
     for (const auto& [name, value] : changes) members.add(name, value.json());
@@ -85,7 +99,8 @@ std::string changes_json(const Changes& changes) {
 }
 
 template <class Settings>
-std::string settings_json(const Settings& settings, const Content& data = {}) {
+std::string settings_json(const PayloadCodec* codec, Settings settings, Content data) {
+    if constexpr (requires { settings.headers; }) seal(codec, data, settings.headers);
     ObjectWriter members;
     members.add_content(data);
     for_each_member(settings, members);
@@ -150,7 +165,7 @@ auto BasicClient<Mode>::put(const std::string& queue, Content data, PutOptions o
     if (sender_.core->options().before_put) sender_.core->options().before_put(queue, options);
     if (options.key.empty()) options.key = random_key();
     return make<Receipt, Mode>(sender_, "POST", "/queues/" + segment(queue) + "/messages", [&] {
-        return put_json({std::move(data), std::move(options)});
+        return put_json(codec_of(sender_), {std::move(data), std::move(options)});
     });
 }
 
@@ -165,7 +180,7 @@ auto BasicClient<Mode>::put_many(const std::string& queue, std::vector<Put> puts
         if (sender_.core->options().before_put) sender_.core->options().before_put(queue, put.options);
         if (put.options.key.empty()) put.options.key = random_key();
         try {
-            (lines += put_json(put)) += '\n';
+            (lines += put_json(codec_of(sender_), std::move(put))) += '\n';
         } catch (const Failure& failure) {
             return refused<std::vector<Result<Receipt>>>(failure.error().detail);
         }
@@ -186,7 +201,8 @@ auto BasicClient<Mode>::put_many(const std::string& queue, std::vector<Put> puts
 
 template <class Mode>
 auto BasicClient<Mode>::get(const Which& which) const -> Answered<Message> {
-    return make<Message, Mode>(sender_, "GET", path_of(which));
+    return make<Message, Mode>(
+        sender_, "GET", path_of(which), [] { return std::string(); }, read_message(sender_));
 }
 
 // One request of wait(), and the next ones.
@@ -208,7 +224,7 @@ auto BasicClient<Mode>::wait(const Which& which, Duration timeout) const -> Answ
     const std::string path = sender_.core->path(path_of(which));
     const std::string mark = path.find('?') == std::string::npos ? "?" : "&";
     return Mode::answered(Call<Message>(
-        sender_.send(wait_request(path, mark, std::chrono::steady_clock::now() + timeout)), read<Message>));
+        sender_.send(wait_request(path, mark, std::chrono::steady_clock::now() + timeout)), read_message(sender_)));
 }
 
 template <class Mode>
@@ -239,7 +255,11 @@ auto BasicClient<Mode>::cancel_running(const Which& which) const -> Answered<Ans
 
 template <class Mode>
 auto BasicClient<Mode>::move(const Which& which, const Changes& changes) const -> Answered<Answer> {
-    return make<Answer, Mode>(sender_, "PATCH", path_of(which), [&] { return changes_json(changes); });
+    return make<Answer, Mode>(sender_, "PATCH", path_of(which), [&] {
+        Changes sealed = changes;
+        seal(codec_of(sender_), sealed);
+        return changes_json(sealed);
+    });
 }
 
 template <class Mode>
@@ -263,12 +283,13 @@ auto BasicClient<Mode>::lease(const std::string& queue, const LeaseOptions& opti
         }
         return std::move(members).json();
     };
-    return Mode::answered(
-        Call<std::vector<Lease>>(sender_.send(std::move(request)), [](std::string body) -> Result<std::vector<Lease>> {
+    return Mode::answered(Call<std::vector<Lease>>(
+        sender_.send(std::move(request)),
+        [codec = sender_.core->options().codec](std::string body) -> Result<std::vector<Lease>> {
             if (!is_json(body)) return no_answer(body.substr(0, 200));
             std::vector<Lease> leases;
             for (const std::string_view each : elements_of(member_of(body, "messages")))
-                leases.push_back(read_model<Lease>(each));
+                leases.push_back(opened(codec.get(), read_model<Lease>(each)));
             return leases;
         }));
 }
@@ -360,7 +381,8 @@ auto BasicClient<Mode>::get_queue(const std::string& queue) const -> Answered<Qu
 template <class Mode>
 auto BasicClient<Mode>::set_queue(const std::string& queue, const QueueSettings& settings) const
     -> Answered<QueueState> {
-    return make<QueueState, Mode>(sender_, "PUT", "/queues/" + segment(queue), [&] { return settings_json(settings); });
+    return make<QueueState, Mode>(sender_, "PUT", "/queues/" + segment(queue),
+                                  [&] { return settings_json(nullptr, settings, Content()); });
 }
 
 template <class Mode>
@@ -382,7 +404,7 @@ template <class Mode>
 auto BasicClient<Mode>::set_schedule(const std::string& name, const Content& data,
                                      const ScheduleSettings& settings) const -> Answered<Json> {
     return make<Json, Mode>(sender_, "PUT", "/schedules/" + segment(name),
-                            [&] { return settings_json(settings, data); });
+                            [&] { return settings_json(codec_of(sender_), settings, data); });
 }
 
 template <class Mode>
@@ -399,7 +421,7 @@ template <class Mode>
 auto BasicClient<Mode>::set_watchdog(const std::string& name, const Content& data,
                                      const WatchdogSettings& settings) const -> Answered<Json> {
     return make<Json, Mode>(sender_, "PUT", "/watchdogs/" + segment(name),
-                            [&] { return settings_json(settings, data); });
+                            [&] { return settings_json(codec_of(sender_), settings, data); });
 }
 
 template <class Mode>

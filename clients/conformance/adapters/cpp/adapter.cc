@@ -164,6 +164,19 @@ std::string shown_all(const Result<std::vector<Result<T>>>& results) {
     return list_of("results", items);
 }
 
+// The codec of the scenarios with this name.
+PayloadCodec flip(const std::string& name) {
+    const auto flipped = [](std::string data) {
+        for (char& c : data) c = static_cast<char>(c ^ 0x5a);
+        return data;
+    };
+    return {name, flipped, [flipped](const std::string& data) {
+                std::string decoded = flipped(data);
+                if (decoded.find('\xff') != std::string::npos) throw std::runtime_error("0xff");
+                return decoded;
+            }};
+}
+
 // A worker whose handler follows a script, and what it has seen.
 struct ScriptedWorker {
     struct Entry {
@@ -267,7 +280,7 @@ struct ScriptedWorker {
 class Adapter {
   public:
     std::string carry_out(const std::string& call, const std::string& client_name, Members& with) {
-        if (call == "hello") return R"({"name":"cpp","capabilities":["versions","workers"]})";
+        if (call == "hello") return R"({"name":"cpp","capabilities":["codec","versions","workers"]})";
         if (call == "connect") return connect(client_name, with);
         std::shared_ptr<ScriptedWorker> worker;
         std::optional<Client> client;
@@ -290,6 +303,8 @@ class Adapter {
             std::ifstream file(with.text("ca"));
             options.ca.assign(std::istreambuf_iterator<char>(file), {});
         }
+        if (with.has("codec"))
+            options.codec = std::make_shared<PayloadCodec>(flip(with.text("codec")));  // shared: see ClientOptions
         const Client client(with.text("url"), std::move(options));
         std::map<std::string, std::shared_ptr<ScriptedWorker>> ended;
         const std::lock_guard lock(mutex_);

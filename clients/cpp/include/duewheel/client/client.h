@@ -28,6 +28,15 @@ namespace duewheel::client {
 class Core;
 struct Request;
 
+// Changes the bytes of payloads on their way out and in: encryption, or compression. Its functions may be called on any
+// thread, and throw to refuse. If encode() does not return the same bytes for the same data, then the same put with the
+// same key is a conflict.
+struct PayloadCodec {
+    std::string name{};  // stays with the messages: change it when old messages cannot be decoded any more
+    std::function<std::string(const std::string&)> encode{};
+    std::function<std::string(const std::string&)> decode{};
+};
+
 struct ClientOptions {
     std::string token{};         // an access token, "dw_..."
     std::string in_namespace{};  // the namespace of all calls; empty: `default`
@@ -36,6 +45,7 @@ struct ClientOptions {
     std::string
         ca{};  // the certificate, as PEM, of the authority that signs the server's; empty: those the system trusts
     Executor executor{};  // resumes the coroutines that await calls; by default a thread of the client
+    std::shared_ptr<const PayloadCodec> codec{};  // shared with calls, which may end after the client; nullptr: none
     // Called before each put, on the thread of the caller: it may change the options, to add the header of a trace for
     // example.
     std::function<void(std::string_view queue, PutOptions& options)> before_put{};

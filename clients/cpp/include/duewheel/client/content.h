@@ -11,7 +11,7 @@
 //     };
 //
 // encode() and decode() report a value that cannot be converted by an exception, whose what() becomes the detail of the
-// error `bad_data`, or the reason of a failed attempt. A codec that encrypts or compresses wraps another one.
+// error `bad_data`, or the reason of a failed attempt. Encryption and compression: ClientOptions::codec.
 #pragma once
 
 #include <charconv>
@@ -48,10 +48,11 @@ struct Content {
 
     Kind kind = Kind::none;  // none: a message that has ended, or a schedule without content
     std::string data{};      // UTF-8, bytes, or JSON as it is written
+    std::string fault{};     // why the codec of the client could not decode the data; empty: it could
 
-    static Content text(std::string text) { return {Kind::text, std::move(text)}; }
-    static Content bytes(std::string data) { return {Kind::bytes, std::move(data)}; }
-    static Content json(std::string written) { return {Kind::json, std::move(written)}; }
+    static Content text(std::string text) { return {Kind::text, std::move(text), {}}; }
+    static Content bytes(std::string data) { return {Kind::bytes, std::move(data), {}}; }
+    static Content json(std::string written) { return {Kind::json, std::move(written), {}}; }
 
     bool operator==(const Content&) const = default;
 
@@ -153,9 +154,11 @@ Json to_json(const T& value) {
     return json_of(encode(value));
 }
 
-// The data of a leased or shown message as a T. Throws what its codec throws.
+// The data of a leased or shown message as a T. Throws what its codec throws, and Failure, `bad_data`, if that of the
+// client failed.
 template <class T, class Shown>
 T data_of(const Shown& message) {
+    if (!message.content.fault.empty()) throw_bad_data(message.content.fault);
     return Codec<T>::decode(message.content);
 }
 
