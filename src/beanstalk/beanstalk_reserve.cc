@@ -15,6 +15,7 @@ constexpr std::int64_t kLeaseMarginMs = 10'000;  // beyond the TTR
 constexpr std::int64_t kLeaseMaxMs = 12LL * 3600 * 1000;
 // The lease of a job whose TTR is not known before the reply.
 constexpr std::int64_t kFirstLeaseMs = std::int64_t{kBeanstalkTtrDefaultS} * 1'000 + kLeaseMarginMs;
+constexpr std::int64_t kEndAgainMs = 10;  // after which the end of a wait is tried again
 constexpr std::string_view kDeadlineSoon = "DEADLINE_SOON\r\n";
 constexpr std::string_view kTimedOut = "TIMED_OUT\r\n";
 
@@ -133,6 +134,13 @@ void BeanstalkSession::end_reserve(std::string_view text) {
     reply(slot, text);
 }
 
+// A job that is on its way to it is reserved: returned, it would count as reserved though no client got it.
+void BeanstalkSession::end_wait(std::string_view text) {
+    std::erase_if(reserve_->asked, [this](const auto& asked) { return service_.withdraw(asked.first); });
+    if (reserve_->asked.empty()) return end_reserve(text);
+    reserve_->ends_from_ms = now_ms() + kEndAgainMs;
+}
+
 void BeanstalkSession::withdraw_reserve() {
     if (!reserve_) return;
     --service_.reserving_;
@@ -212,9 +220,9 @@ void BeanstalkSession::run_due(std::int64_t now_ms) {
         job_until_ms_ = BeanstalkService::kNever;
         return stop();
     }
-    if (!reserve_ || !reserve_->is_waiting) return;
-    if (nearest_timeout() - now_ms <= kSafetyMarginMs) return end_reserve(kDeadlineSoon);
-    if (reserve_->until_ms && *reserve_->until_ms <= now_ms) end_reserve(kTimedOut);
+    if (!reserve_ || !reserve_->is_waiting || now_ms < reserve_->ends_from_ms) return;
+    if (nearest_timeout() - now_ms <= kSafetyMarginMs) return end_wait(kDeadlineSoon);
+    if (reserve_->until_ms && *reserve_->until_ms <= now_ms) end_wait(kTimedOut);
 }
 
 std::int64_t BeanstalkSession::next_wakeup_ms() const {
@@ -222,8 +230,9 @@ std::int64_t BeanstalkSession::next_wakeup_ms() const {
     std::int64_t next_ms = std::min(nearest_ms, job_until_ms_);
     if (!extensions_.empty()) next_ms = std::min(next_ms, extensions_.begin()->first);
     if (!reserve_ || !reserve_->is_waiting) return next_ms;
-    if (nearest_ms != BeanstalkService::kNever) next_ms = std::min(next_ms, nearest_ms - kSafetyMarginMs);
-    return std::min(next_ms, reserve_->until_ms.value_or(BeanstalkService::kNever));
+    std::int64_t ends_ms = reserve_->until_ms.value_or(BeanstalkService::kNever);
+    if (nearest_ms != BeanstalkService::kNever) ends_ms = std::min(ends_ms, nearest_ms - kSafetyMarginMs);
+    return std::min(next_ms, std::max(ends_ms, reserve_->ends_from_ms));
 }
 
 void BeanstalkSession::stop() {

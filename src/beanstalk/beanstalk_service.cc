@@ -114,11 +114,19 @@ ReplyToken BeanstalkService::submit(BeanstalkSession& session, Command command, 
 
 // If its reply is on its way, it comes to receive().
 void BeanstalkService::forget(ReplyToken token) {
+    if (drop_waiting(token)) port_.forget(token);
+}
+
+bool BeanstalkService::withdraw(ReplyToken token) {
+    return port_.withdraw(token) && drop_waiting(token);
+}
+
+bool BeanstalkService::drop_waiting(ReplyToken token) {
     const auto found = waiting_.find(token);
-    if (found == waiting_.end()) return;
+    if (found == waiting_.end()) return false;
     std::erase(found->second.session->in_progress_, token);
     waiting_.erase(found);
-    port_.forget(token);
+    return true;
 }
 
 void BeanstalkService::submit_unattended(Command command) {

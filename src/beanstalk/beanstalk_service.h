@@ -101,6 +101,10 @@ class BeanstalkService {
     void receive(ReplyToken token, Reply reply);
     ReplyToken submit(BeanstalkSession& session, Command command, Then then);
     void forget(ReplyToken token);
+    // False: the lease gets a reply, or can be withdrawn later on.
+    bool withdraw(ReplyToken token);
+    // False: no session waits for this reply.
+    bool drop_waiting(ReplyToken token);
     // The reply is of no interest; a lease in it is returned.
     void submit_unattended(Command command);
     void give_back(const LeaseAnswer& answer);

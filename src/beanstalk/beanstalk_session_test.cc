@@ -29,6 +29,11 @@ class EnginePort final : public CommandPort {
             if (own == token) shard_.engine().forget(engines);
         }
     }
+    bool withdraw(ReplyToken token) override {
+        return std::any_of(tokens_.begin(), tokens_.end(), [&](const auto& each) {
+            return each.second == token && shard_.engine().withdraw(each.first);
+        });
+    }
     // Replies as they are known, in the order of their commands.
     void deliver() {
         shard_.turn();
@@ -195,6 +200,27 @@ TEST_F(BeanstalkSessions, a_wait_times_out) {
     EXPECT_EQ(one_.output(), "TIMED_OUT\r\n");
     EXPECT_EQ(ask(two_, "put 1 0 60 1\r\nx\r\n"), "INSERTED 1024\r\n");
     EXPECT_EQ(ask(two_, "reserve-with-timeout 0\r\n"), "RESERVED 1024 1\r\nx\r\n") << "nothing waits any more";
+}
+
+// The wait ended with TIMED_OUT, and the job that had been leased for it was returned, as one that was reserved once:
+// Laravel, which counts so and tries a job once unless told otherwise, took it for failed without having run it.
+TEST_F(BeanstalkSessions, a_job_that_is_on_its_way_when_a_wait_times_out_is_reserved) {
+    EXPECT_EQ(ask(two_, "put 1 3 60 1\r\nx\r\n"), "INSERTED 1024\r\n");
+    EXPECT_EQ(ask(one_, "reserve-with-timeout 3\r\n"), "");
+    pass(3'000);
+    EXPECT_EQ(one_.output(), "RESERVED 1024 1\r\nx\r\n");
+    EXPECT_NE(ask(one_, "stats-job 1024\r\n").find("reserves: 1\n"), std::string::npos);
+}
+
+TEST_F(BeanstalkSessions, a_wait_that_the_engine_does_not_know_yet_when_it_times_out_ends_a_little_later) {
+    one_.send("reserve-with-timeout 3\r\n");
+    one_.feed();
+    now_ms_ += 3'000;
+    service_.run_due();
+    run();
+    EXPECT_EQ(one_.output(), "");
+    pass(10);
+    EXPECT_EQ(one_.output(), "TIMED_OUT\r\n");
 }
 
 TEST_F(BeanstalkSessions, jobs_of_a_closed_session_are_ready_and_waits_end) {

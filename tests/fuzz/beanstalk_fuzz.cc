@@ -59,12 +59,10 @@ class ScriptedPort final : public CommandPort {
     void submit(Command&& command, ReplyToken token, SharedLimits) override {
         commands_.emplace_back(token, std::move(command));
     }
-    // As the engine: a lease call that is forgotten gets no lease, and every other command is executed all the same.
-    void forget(ReplyToken token) override {
-        std::erase_if(commands_, [&](const auto& each) {
-            return each.first == token && std::holds_alternative<LeaseCommand>(each.second);
-        });
-    }
+    // As the engine: a lease call that is forgotten or withdrawn gets no lease, and every other command is executed all
+    // the same.
+    void forget(ReplyToken token) override { drop_lease_call(token); }
+    bool withdraw(ReplyToken token) override { return !script_.chance(3) && drop_lease_call(token); }
     bool answer_one() {
         if (commands_.empty()) return false;
         const std::size_t at = script_.below(static_cast<unsigned>(std::min<std::size_t>(commands_.size(), 200)));
@@ -92,6 +90,11 @@ class ScriptedPort final : public CommandPort {
     void advance_clock(std::int64_t) override {}
 
   private:
+    bool drop_lease_call(ReplyToken token) {
+        return std::erase_if(commands_, [&](const auto& each) {
+                   return each.first == token && std::holds_alternative<LeaseCommand>(each.second);
+               }) > 0;
+    }
     Reply answer_to(const Command& command) {
         if (const auto* ack = std::get_if<AckCommand>(&command)) return ended(ack->lease, LeaseOutcome::done);
         if (const auto* release = std::get_if<ReleaseCommand>(&command)) {

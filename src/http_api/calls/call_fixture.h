@@ -244,6 +244,7 @@ class PlayedShard final : public CommandPort {
         if (!silent) answer_soon(token);
     }
     void forget(ReplyToken token) override { forgotten.push_back(token); }
+    bool withdraw(ReplyToken) override { return false; }
     EngineCounters counters() const override { return levels; }
     std::vector<QueueCounters> busiest_queues(std::size_t most) const override {
         return {queue_levels.begin(),

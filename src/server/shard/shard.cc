@@ -31,6 +31,12 @@ void Shard::forget(ReplyToken token) {
     engine().forget(token);
 }
 
+bool Shard::withdraw(ReplyToken token) {
+    needs_turn_ = true;
+    clock_.set_engine_time();
+    return engine().withdraw(token);
+}
+
 std::optional<ReadyKey> Shard::first_ready(std::string_view queue) {
     clock_.set_engine_time();
     return engine().first_ready(kDefaultNamespace, queue);

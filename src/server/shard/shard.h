@@ -45,6 +45,7 @@ class Shard final : public CommandPort {
     ReplyTokens add_sink(ReplySink sink) override { return sinks_.add(std::move(sink)); }
     void submit(Command&& command, ReplyToken token, SharedLimits limits) override;
     void forget(ReplyToken token) override;
+    bool withdraw(ReplyToken token) override;
     const AccessToken* find_token(std::string_view id) const override { return engine().tokens().find(id); }
     const AccessToken* find_token_of_certificate(std::string_view name) const override {
         return engine().tokens().find_by_certificate(name);
