@@ -34,7 +34,7 @@ from steps import Failed, Run, faults_of_step  # noqa: E402
 
 MEMBERS = {"name", "proves", "needs", "server", "steps", "serves"}
 # What an adapter may say in its `hello` that its client can do beyond the calls that each client has.
-CAPABILITIES = {"codec", "versions", "workers"}
+CAPABILITIES = {"codec", "take", "versions", "workers"}
 PATIENCE_WITH_BROKEN_S = 1  # with which the self-test polls for what must not come
 
 

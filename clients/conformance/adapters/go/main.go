@@ -164,7 +164,7 @@ func (a *adapter) carryOut(do, name string, m members) (any, error) {
 	ctx := context.Background()
 	switch do {
 	case "hello":
-		return map[string]any{"name": "go", "capabilities": []string{"codec", "versions", "workers"}}, nil
+		return map[string]any{"name": "go", "capabilities": []string{"codec", "take", "versions", "workers"}}, nil
 	case "connect":
 		return struct{}{}, a.connect(name, m)
 	}
@@ -474,6 +474,9 @@ func (w *work) follow(ctx context.Context, job *duewheel.Job[any], seen *entry, 
 		return nil, duewheel.Snooze(duration(unquoted(value)))
 	case "dead":
 		return nil, duewheel.Dead(unquoted(value))
+	case "take":
+		time.Sleep(duration(unquoted(value)))
+		return nil, nil
 	case "progress":
 		job.Progress(0.5, value)
 	case "compute": // never gives up its thread by itself

@@ -9,6 +9,7 @@ import pathlib
 import re
 import sys
 import threading
+import time
 import traceback
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "python" / "src"))
@@ -130,7 +131,7 @@ class Adapter:
 
     def carry_out(self, do, name, members):
         if do == "hello":
-            return {"name": "python", "capabilities": ["codec", "versions", "workers"]}
+            return {"name": "python", "capabilities": ["codec", "take", "versions", "workers"]}
         if do == "connect":
             if name == "client":
                 self.end_workers()
@@ -290,6 +291,9 @@ class Work:
             raise duewheel.Snooze(duration(value))
         if verb == "dead":
             raise duewheel.Dead(value)
+        if verb == "take":
+            time.sleep(duration(value).total_seconds())
+            return None
         if verb == "progress":
             job.progress(0.5, checkpoint=value)
         if verb == "compute":  # never gives up the processor by itself

@@ -123,6 +123,7 @@ if (isMainThread) {
         case 'retry': throw new duewheel.Retry('again', { after: value })
         case 'snooze': throw new duewheel.Snooze(value)
         case 'dead': throw new duewheel.Dead(value)
+        case 'take': return void await new Promise((resolve) => setTimeout(resolve, parseFloat(value))) // in ms
         case 'compute':
           while (inProgress) await new Promise((resolve) => setTimeout(resolve, 10)) // such as the put of this message
           while (!isReleased());
@@ -163,7 +164,7 @@ if (isMainThread) {
 
   const carryOut = async (request, number) => {
     const { do: call, client: name, with: members } = request
-    if (call === 'hello') return { name: 'typescript', capabilities: ['codec', 'versions', 'workers'] }
+    if (call === 'hello') return { name: 'typescript', capabilities: ['codec', 'take', 'versions', 'workers'] }
     if (call === 'connect') {
       if (name === 'client') endWorkers()
       const { url, token, timeout, ca, namespace, codec } = members
