@@ -22,7 +22,25 @@ import build
 
 WITHIN_S = 600
 # What the examples of README.md print, among other things.
-PRINTED = ("scheduled", "cancelled\n", "already_cancelled: ", 'done {"to":"ben"}', "ready\nready\n", "\ndone\n")
+PRINTED = ("scheduled", "cancelled\n", "already_cancelled: ", 'done {"to":"ben"}', "ready\nready\n", "\ndone\n", "reminded of 7")
+SHOP_TEST = """import duewheel.*;
+import duewheel.test.*;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.SpringApplication;
+
+@org.junit.jupiter.api.extension.ExtendWith(DuewheelExtension.class)
+class ShopTest {
+    @Test
+    void listens(DuewheelServer server) {
+        try (var context = SpringApplication.run(Shop.class, "--duewheel.url=" + server.url())) {
+            context.getBean(Shop.class).remind(new Shop.Order(7));
+            server.advance(Duration.ofDays(1));
+            System.out.println(server.client().await(Which.keyed("reminders", "order 7"), Duration.ofSeconds(30)).result());
+        }
+    }
+}
+"""
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>test.example</groupId>
@@ -32,8 +50,24 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
     <maven.compiler.release>17</maven.compiler.release>
     <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
   </properties>
+  <dependencyManagement>
+    <dependencies>
+      <dependency>
+        <groupId>org.springframework.boot</groupId>
+        <artifactId>spring-boot-dependencies</artifactId>
+        <version>{boot}</version>
+        <type>pom</type>
+        <scope>import</scope>
+      </dependency>
+    </dependencies>
+  </dependencyManagement>
   <dependencies>
     {dependency}
+    <dependency>
+      <groupId>duewheel</groupId>
+      <artifactId>duewheel-spring-boot-starter</artifactId>
+      <version>0.1.0</version>
+    </dependency>
     <dependency>
       <groupId>duewheel</groupId>
       <artifactId>duewheel-test</artifactId>
@@ -43,7 +77,6 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
     <dependency>
       <groupId>org.junit.jupiter</groupId>
       <artifactId>junit-jupiter</artifactId>
-      <version>{junit}</version>
       <scope>test</scope>
     </dependency>
   </dependencies>
@@ -76,30 +109,34 @@ def models():
 
 
 def readme():
-    """The examples are the body of one method; the one that begins with imports is a test of its own."""
+    """The examples are the body of one method; those that begin with imports are files of their own."""
     text = (build.HERE / "README.md").read_text()
     dependency, = re.findall(r"^```xml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     blocks = re.findall(r"^```java\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     test, = [block for block in blocks if "class ReminderTest" in block]
+    shop, = [block for block in blocks if "class Shop" in block]
     body = "".join(block for block in blocks if "\nimport " not in "\n" + block).replace('"http://127.0.0.1:7420"', "server.url()")
     examples = ("import duewheel.*;\nimport duewheel.test.*;\nimport java.time.Duration;\nimport java.util.List;\n\n"
                 "@org.junit.jupiter.api.extension.ExtendWith(DuewheelExtension.class)\nclass ExamplesTest {\n"
                 f"@org.junit.jupiter.api.Test void examples(DuewheelServer server) throws Exception {{\n{body}}}\n}}\n")
     pom = build.HERE / "pom.xml"
     plugins = re.search(r"  <build>.*?</build>\n", pom.read_text(), re.DOTALL)[0]
-    junit, = re.findall(r"<junit.version>(.*?)<", pom.read_text())
+    boot, = re.findall(r"<spring-boot.version>(.*?)<", pom.read_text())
     with alone(), tempfile.TemporaryDirectory() as name:
-        code, said = run(*build.maven("install", "-DskipTests", "-pl", "duewheel-test", "-am"))
+        code, said = run(*build.maven("install", "-DskipTests", "-pl", "duewheel-spring-boot-starter", "-am"))
         if code:
             return code, said
         project = pathlib.Path(name)
         sources = project / "src" / "test" / "java"
         sources.mkdir(parents=True)
-        (project / "pom.xml").write_text(POM.format(dependency=dependency, junit=junit).replace("</project>\n", f"{plugins}</project>\n"))
+        (project / "pom.xml").write_text(POM.format(dependency=dependency, boot=boot).replace("</project>\n", f"{plugins}</project>\n"))
         (sources / "ReminderTest.java").write_text(test)
         (sources / "ExamplesTest.java").write_text(examples)
+        (sources / "shop").mkdir()
+        (sources / "shop" / "Shop.java").write_text("package shop;\n\n" + shop)  # Spring scans its package
+        (sources / "shop" / "ShopTest.java").write_text("package shop;\n\n" + SHOP_TEST)
         code, said = run(*[word for word in build.maven("test") if word != "-q"], cwd=project)
-    missing = [each for each in (*PRINTED, "Tests run: 2, Failures: 0, Errors: 0, Skipped: 0") if each not in said]
+    missing = [each for each in (*PRINTED, "Tests run: 3, Failures: 0, Errors: 0, Skipped: 0") if each not in said]
     return code or len(missing), f"{said}\nnot printed: {missing}"
 
 

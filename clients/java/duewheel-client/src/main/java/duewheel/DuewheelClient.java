@@ -58,6 +58,18 @@ public final class DuewheelClient {
         middleware = List.copyOf(builder.middleware);
     }
 
+    private DuewheelClient(DuewheelClient other, Duration timeout) {
+        transport = other.transport.within(timeout);
+        wire = other.wire;
+        base = other.base;
+        middleware = other.middleware;
+    }
+
+    /** The same client, with the same connections, whose calls have another deadline. */
+    public DuewheelClient within(Duration timeout) {
+        return new DuewheelClient(this, timeout);
+    }
+
     /** A client of the server at a URL such as http://127.0.0.1:7420. It does not connect yet. */
     public static DuewheelClient of(String url) {
         return builder(url).build();

@@ -14,7 +14,7 @@ public abstract sealed class HandlerOutcome extends RuntimeException permits Ret
     abstract ObjectNode members(DuewheelClient client);
 
     /** What was thrown, or is the cause of it; null if it is none of these. */
-    static HandlerOutcome of(Throwable thrown) {
+    public static HandlerOutcome of(Throwable thrown) {
         int depth = 0;
         for (Throwable each = thrown; each != null && depth < 100; each = each.getCause(), ++depth) {
             if (each instanceof HandlerOutcome found) {
@@ -22,5 +22,11 @@ public abstract sealed class HandlerOutcome extends RuntimeException permits Ret
             }
         }
         return null;
+    }
+
+    /** What a handler threw, as the outcome of its message, for logs and metrics: "retry", "snooze", "dead" or "failed". */
+    public static String nameOf(Throwable thrown) {
+        HandlerOutcome outcome = of(thrown);
+        return outcome instanceof RetryLater ? "retry" : outcome instanceof Snooze ? "snooze" : outcome instanceof Dead ? "dead" : "failed";
     }
 }

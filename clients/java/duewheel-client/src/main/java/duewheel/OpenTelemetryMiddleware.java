@@ -85,12 +85,6 @@ public final class OpenTelemetryMiddleware implements Middleware {
         }
     }
 
-    /** What the handler threw, as the outcome of its message. */
-    private static String outcomeOf(Throwable thrown) {
-        HandlerOutcome outcome = HandlerOutcome.of(thrown);
-        return outcome instanceof RetryLater ? "retry" : outcome instanceof Snooze ? "snooze" : outcome instanceof Dead ? "dead" : "failed";
-    }
-
     @Override
     @SuppressWarnings("try")
     public Object handle(Job<?> job, HandleNext next) throws Exception {
@@ -111,7 +105,7 @@ public final class OpenTelemetryMiddleware implements Middleware {
         try (var scope = Context.root().with(process).makeCurrent()) {
             return next.handle();
         } catch (Throwable thrown) {
-            outcome = outcomeOf(thrown);
+            outcome = HandlerOutcome.nameOf(thrown);
             if (outcome.equals("failed") || outcome.equals("dead")) {
                 process.recordException(thrown).setStatus(StatusCode.ERROR, String.valueOf(thrown.getMessage()));
             }

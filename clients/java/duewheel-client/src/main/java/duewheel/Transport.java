@@ -73,6 +73,12 @@ final class Transport {
         this.timeout = timeout;
     }
 
+    Transport within(Duration time) {
+        var made = new Transport(http, origin, token, time);
+        made.isChecked = isChecked;
+        return made;
+    }
+
     Duration timeout() {
         return timeout;
     }
