@@ -64,7 +64,7 @@ final class Workers {
     }
 
     private static double[] duewheel(String url, int concurrency, List<Payload> all, Ledger ledger) throws Exception {
-        DuewheelClient client = DuewheelClient.builder().url(url).build();
+        DuewheelClient client = DuewheelClient.builder(url).build();
         MessageQueue<Payload> jobs = client.queue("jobs", Payload.class);
         Worker worker = Worker.builder(client)
                 .handle(jobs, job -> ledger.handled(job.data().n()), Handling.concurrency(concurrency))
