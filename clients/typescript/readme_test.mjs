@@ -10,6 +10,30 @@ import { compiled, compiler } from './build.mjs'
 const here = fileURLToPath(new URL('.', import.meta.url))
 const { TestServer } = await import(join(compiled(), 'testing.js'))
 const SAID = [/ scheduled /, /^cancelled$/m, /already_cancelled/, /done \{ sentTo: 'ben' \}/, /\[ 'ready', 'ready' \]/, /\{ sentTo: 'dora' \}/]
+// A program of CommonJS, with a worker, whose heartbeats are in a thread of their own.
+const OLD = `
+import duewheel = require('duewheel')
+import telemetry = require('duewheel/opentelemetry')
+import testing = require('duewheel/testing')
+declare const process: { argv: string[] }
+
+async function main(): Promise<void> {
+  const client = new duewheel.Duewheel({ url: process.argv[2] ?? '' })
+  const queue = client.queue<string>('old')
+  const code = await client.get('7').catch((error: unknown) => (error instanceof duewheel.NotFound ? error.code : error))
+  const worker = new duewheel.Worker(queue, async (name) => {
+    await new Promise((resolve) => setTimeout(resolve, 1500))
+    return name.toUpperCase()
+  }, { lease: '1s' })
+  await worker.start()
+  const { id } = await queue.put('ann')
+  const message = await client.wait(id, { timeout: '30s' })
+  await worker.stop()
+  client.close()
+  console.log(code, message.attempts === 1 ? message.state : message.attempts, message.result, typeof telemetry.openTelemetry, typeof testing.TestServer)
+}
+void main()
+`
 
 function run(program, words, options) {
   const done = spawnSync(program, words, { encoding: 'utf8', timeout: 120_000, ...options })
@@ -39,9 +63,9 @@ try {
   writeFileSync(join(project, 'package.json'), '{"name": "empty", "private": true, "type": "module"}')
   writeFileSync(join(project, 'readme.ts'), examples.join('\n').replaceAll('http://127.0.0.1:7420', server.url))
   cpSync(join(here, 'types.ts'), join(project, 'types.ts'))
-  writeFileSync(join(project, 'old.cjs'), "import('duewheel').then(({ Duewheel }) => console.log(typeof Duewheel))")
+  writeFileSync(join(project, 'old.cts'), OLD)
   writeFileSync(join(project, 'tsconfig.json'), JSON.stringify({
-    compilerOptions: { strict: true, target: 'es2022', lib: ['es2023', 'dom'], module: 'nodenext', types: [] }, files: ['readme.ts', 'types.ts'],
+    compilerOptions: { strict: true, target: 'es2022', lib: ['es2023', 'dom'], module: 'nodenext', types: [] }, files: ['readme.ts', 'types.ts', 'old.cts'],
   }))
   run('npm', ['install', '--offline', '--silent', '--no-audit', '--no-fund', join(place, tarball)], { cwd: project, env: environment })
   if (existsSync(join(project, 'node_modules/duewheel/src'))) throw new Error('the package has the sources')
@@ -49,7 +73,8 @@ try {
   const said = run(process.execPath, ['readme.js'], { cwd: project })
   const missing = SAID.filter((each) => !each.test(said))
   if (missing.length) throw new Error(`${said}\nmissing: ${missing.join(' ')}`)
-  if (run(process.execPath, ['old.cjs'], { cwd: project }).trim() !== 'function') throw new Error('a CommonJS program cannot import it')
+  const old = run(process.execPath, ['old.cjs', server.url], { cwd: project, stdio: ['ignore', 'pipe', 'pipe'] }).trim()
+  if (old !== 'unknown_id done ANN function function') throw new Error(`a program of CommonJS does something else: ${old}`)
 } finally {
   await server.stop()
   rmSync(place, { recursive: true, force: true })

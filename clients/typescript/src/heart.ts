@@ -6,6 +6,7 @@ import { Worker as Thread } from 'node:worker_threads'
 import type { Said } from './beats.js'
 import type { Duewheel } from './client.js'
 import type { Order, Report } from './heart_thread.js'
+import { moduleUrl } from './location.js'
 
 /** A message at work, as far as its heartbeat is concerned. */
 export interface Beating {
@@ -77,7 +78,7 @@ export class Heart {
   }
 
   private startThread(): Promise<void> {
-    const thread = new Thread(new URL('./heart_thread.js', import.meta.url), { workerData: { ...this.client.options }, execArgv: [] })
+    const thread = new Thread(new URL('./heart_thread.js', moduleUrl), { workerData: { ...this.client.options }, execArgv: [] })
     this.thread = thread
     thread.unref()
     return new Promise((resolve, reject) => {

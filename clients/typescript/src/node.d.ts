@@ -93,6 +93,13 @@ declare module 'node:path' {
   export function join(...parts: string[]): string
 }
 
+// Of CommonJS alone.
+declare const __filename: string
+
+declare module 'node:url' {
+  export function pathToFileURL(path: string): URL
+}
+
 declare module 'node:process' {
   const process: {
     env: Record<string, string | undefined>
