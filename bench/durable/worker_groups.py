@@ -100,9 +100,11 @@ def measure(subject, directory):
         place = server.address
         if subject.redis and subject.name != "Redisson":
             place = f"127.0.0.1:{server.port}" if subject.name == "asynq" else str(server.port)
-        output = subprocess.run([*map(str, subject.command), place, str(subject.count), str(CONCURRENCY)], stdout=subprocess.PIPE, text=True,
-                                env={**os.environ, **subject.environment}, timeout=RUN_WITHIN_S, stderr=subprocess.DEVNULL).stdout
-        result = json.loads(next(line for line in output.splitlines() if line.startswith("{")))
+        done = subprocess.run([*map(str, subject.command), place, str(subject.count), str(CONCURRENCY)], stdout=subprocess.PIPE, text=True,
+                              env={**os.environ, **subject.environment}, timeout=RUN_WITHIN_S, stderr=subprocess.PIPE)
+        result = next((json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")), None)
+        if result is None:
+            raise RuntimeError(f"{subject.name} ended with status {done.returncode} and no result:\n{done.stderr[-1000:]}")
     finally:
         server.stop()
         shutil.rmtree(directory, ignore_errors=True)
