@@ -90,6 +90,11 @@ Result<std::optional<KeyHolder>> Index::find_key(std::string_view name_space, st
     return holder;
 }
 
+Result<std::vector<DuePosition>> Index::leases() const {
+    return read_rows(*rows_, lease_bound(false), lease_bound(true),
+                     [](std::string_view key, std::string_view) { return decode_lease_key(key); });
+}
+
 Result<Stretch> Index::scan_due(DuePosition from, DueMs until_ms, std::uint32_t limit) const {
     return read_stretch(*rows_, due_bound(from), due_bound({until_ms, 0}), limit, decode_due_row);
 }

@@ -53,6 +53,9 @@ class Index {
     Result<std::optional<MessageRow>> find(MessageId id, DueMs now_ms) const;
     Result<std::optional<KeyHolder>> find_key(std::string_view name_space, std::string_view queue, std::string_view key,
                                               DueMs now_ms) const;
+    // The ends and messages of leases that outlive the process, as of their newest sealed records, in the order of
+    // their ends. A lease that has no row in `id` with the same end is over: an earlier version may have sealed that.
+    Result<std::vector<DuePosition>> leases() const;
     // As specified by ScanDue, ScanQueue and ScanOrder (store.h); `limit` is above 0.
     Result<Stretch> scan_due(DuePosition from, DueMs until_ms, std::uint32_t limit) const;
     Result<Stretch> scan_queue(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,

@@ -69,6 +69,18 @@ std::string key_key(std::string_view name_space, std::string_view queue, std::st
     return make_key(IndexTable::key, name_space, queue, key);
 }
 
+std::string lease_key(DuePosition at) {
+    return make_key(IndexTable::lease, at);
+}
+std::string lease_bound(bool end) {
+    return std::string(1, static_cast<char>(static_cast<char>(IndexTable::lease) + (end ? 1 : 0)));
+}
+Result<DuePosition> decode_lease_key(std::string_view key) {
+    DuePosition at;
+    if (!read_key(key, IndexTable::lease, at)) return damaged_row("key of the lease table");
+    return at;
+}
+
 // ---- queues, settings and rules
 
 std::string queue_cursor_key(std::string_view name_space, std::string_view queue) {

@@ -11,6 +11,7 @@
 //   i  id        id                                              0, row without id; or
 //                                                                1, ended instant, row without id and ended
 //   k  key       namespace, queue, key                           ended instant, id, request hash, due instant
+//   l  lease     instant at which it ends, id                    empty: the row by id has the lease
 //   o  order     namespace, queue, order key, nominal due, id    row without those; due as distance from nominal
 //   x  dead      namespace, queue, instant of its death, id      row without id, ended, namespace and queue
 //   m  meta      p                                               position: see encode_position()
@@ -51,6 +52,7 @@ enum class IndexTable : char {
     history = 'h',
     id = 'i',
     key = 'k',
+    lease = 'l',
     meta = 'm',
     order = 'o',
     queue = 'q',
@@ -102,13 +104,16 @@ std::string order_row_key(std::string_view name_space, std::string_view queue, s
 // The first key and the end of all keys of a queue.
 std::string order_bound(std::string_view name_space, std::string_view queue, bool end);
 std::string key_key(std::string_view name_space, std::string_view queue, std::string_view key);
+// The key of a lease that outlives the process: `at` is its end, and the id of its message.
+std::string lease_key(DuePosition at);
 std::string position_key();
 std::string needed_key(Sequence first_sequence);
 std::string queue_cursor_key(std::string_view name_space, std::string_view queue);
 std::string queue_counts_key(std::string_view name_space, std::string_view queue);
 // The row of what a `conf` or a `rule` record is about.
 std::string settings_key(Subject subject, std::string_view name_space, std::string_view name);
-// The first key and the end of all `needed` rows, of all queue cursors, counts and settings.
+// The first key and the end of all leases, of all `needed` rows, queue cursors, counts and settings.
+std::string lease_bound(bool end);
 std::string needed_bound(bool end);
 std::string queue_cursor_bound(bool end);
 std::string queue_counts_bound(bool end);
@@ -141,6 +146,7 @@ Result<PlacedRow> decode_queue_row(std::string_view key, std::string_view value)
 Result<PlacedRow> decode_order_row(std::string_view key, std::string_view value);
 Result<PlacedRow> decode_dead_row(std::string_view key, std::string_view value);
 Result<MessageRow> decode_id_row(std::string_view key, std::string_view value);
+Result<DuePosition> decode_lease_key(std::string_view key);
 Result<KeyHolder> decode_key_value(std::string_view value);
 Result<IndexPosition> decode_position(std::string_view value);
 Result<std::uint64_t> decode_needed(std::string_view value);

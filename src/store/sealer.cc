@@ -240,6 +240,17 @@ Status find_keys(SegmentTable& table, const Index& index) {
     return {};
 }
 
+// Reads all rows of leases: those that are over need no row, and those of the segment's messages have new ones.
+Status find_ended_leases(SegmentTable& table, const Index& index) {
+    const Result<std::vector<DuePosition>> leases = index.leases();
+    if (!leases) return leases.error();
+    for (const DuePosition& at : *leases) {
+        const bool is_over = at.due_ms <= table.position.totals.server_time_ms;
+        if (is_over || table.effect.touches(at.id)) table.ended_leases.push_back(at);
+    }
+    return {};
+}
+
 Status add_outcomes(SegmentTable& table, const Index& index) {
     Result<EraLedger> ledger = index.outcome_ledger();
     if (!ledger) return std::move(ledger).error();
@@ -310,7 +321,7 @@ Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPositio
                                         const std::vector<Sequence>& first_sequences, const Index& index) {
     const IndexPosition before = index.position();
     const DueMs load_cursor_before_ms = before.load_cursor_ms;
-    SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}, {}, 0, 0, {}};
+    SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}, {}, 0, 0, {}, {}};
     table.position.is_proven = before.is_proven;
     table.position.relocated_up_to = std::max(before.relocated_up_to, table.effect.relocated_up_to());
     table.position.outcomes_relocated_up_to =
@@ -321,6 +332,7 @@ Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPositio
     const Sequence front = first_sequences.empty() ? 1 : first_sequences.front();
     if (Status counted = count_queues(table, front, index); !counted) return std::move(counted).error();
     if (Status found = find_keys(table, index); !found) return std::move(found).error();
+    if (Status found = find_ended_leases(table, index); !found) return std::move(found).error();
     if (Status added = add_history(table, index); !added) return std::move(added).error();
     if (Status added = add_outcomes(table, index); !added) return std::move(added).error();
     return table;

@@ -208,6 +208,40 @@ TEST_F(Sealing, a_redriven_message_has_no_row_at_its_expiry) {
     EXPECT_EQ(due_ids(), Ids{});
 }
 
+TEST_F(Sealing, a_lease_has_a_row_at_its_newest_end_until_it_is_over) {
+    const MessageId ended = shard_.put("mail", kNow);
+    const MessageId extended = shard_.put("mail", kNow);
+    const MessageId lost = shard_.put("mail", kNow);
+    const MessageId short_one = shard_.put("mail", kNow);
+    const MessageId without = shard_.put("mail", kNow);
+    const MessageId relocated = shard_.put("mail", kNow);
+    shard_.attempt(ended, kNow + 500);
+    shard_.attempt(extended, kNow + 600);
+    shard_.attempt(lost, kNow + 700);
+    shard_.attempt(short_one, kNow + 100);
+    shard_.attempt(without);
+    shard_.attempt(relocated, kNow + 900);
+    shard_.commit(kNow + 100);
+    seal();
+    const auto leases = [this] { return *index_->leases(); };
+    using Rows = std::vector<DuePosition>;
+    EXPECT_EQ(leases(),
+              (Rows{{kNow + 500, ended}, {kNow + 600, extended}, {kNow + 700, lost}, {kNow + 900, relocated}}));
+
+    shard_.end(ended);
+    shard_.attempt(extended, kNow + 800);
+    shard_.relocate(relocated);
+    shard_.commit(kNow + 200);
+    seal();
+    EXPECT_EQ(leases(), (Rows{{kNow + 700, lost}, {kNow + 800, extended}, {kNow + 900, relocated}}));
+
+    shard_.reschedule(extended, kNow + 5000);
+    shard_.commit(kNow + 700);
+    seal();
+    EXPECT_EQ(leases(), (Rows{{kNow + 800, extended}, {kNow + 900, relocated}})) << "no record says that it was lost";
+    EXPECT_EQ(find(lost)->state.work->lease.until_ms, kNow + 700);
+}
+
 TEST_F(Sealing, outcomes_and_their_keys_expire) {
     const MessageId id = shard_.put(TrialShard::state_of("mail", kNow + 500, "order-1"));
     shard_.end(id);

@@ -131,6 +131,19 @@ void write_keys(const SegmentTable& table, TableBuilder& into) {
     }
 }
 
+void write_leases(const SegmentTable& table, TableBuilder& into) {
+    std::map<DuePosition, bool> rows;  // false: erased
+    for (const DuePosition& at : table.ended_leases) rows.emplace(at, false);
+    for (const MessageEffect& message : table.effect.messages()) {
+        const DueMs until_ms = table.effect.rare(message).work->lease.until_ms;
+        const bool lasts = until_ms > table.position.totals.server_time_ms && !is_ended(message.state);
+        if (lasts) rows[{until_ms, message.id}] = true;
+    }
+    for (const auto& [at, lasts] : rows) {
+        lasts ? into.put(lease_key(at), {}) : into.erase(lease_key(at));
+    }
+}
+
 void write_meta(const SegmentTable& table, TableBuilder& into) {
     std::string value;
     table.history.encode(value);
@@ -291,6 +304,7 @@ void write_rows(const SegmentTable& table, TableBuilder& into) {
     write_history(table, into);
     write_ids(table, into);
     write_keys(table, into);
+    write_leases(table, into);
     write_meta(table, into);
     write_orders(table, into);
     write_queues(table, into);

@@ -11,10 +11,12 @@
 //   history one row for each end; eras that are too old or too large lose theirs.
 //   id     put for each message: the whole row, or the outcome.
 //   key    as determined by the sealer.
+//   lease  put for each unfinished message whose newest record holds a lease that lasts beyond the segment's end.
 //   dead   put for each dead letter.
 //   meta   the position, changed cursors and changed counts, and the ledger of the history.
 //   settings  put for each queue that the segment gave settings.
-// Earlier rows are erased unless they are put again; `due` loses all rows below the load cursor.
+// Earlier rows are erased unless they are put again; `due` loses all rows below the load cursor, and `lease` those of
+// leases that are over.
 #pragma once
 
 #include <cstdint>
@@ -44,8 +46,9 @@ struct SegmentTable {
     std::map<QueueNumber, QueueCounts> queue_counts;                  // changed ones, as of the segment's end
     EraLedger history;                                                // as of the segment's end
     Era history_begins_before = 0;                                    // the first era that had rows
-    Era history_era = 0;  // of this segment's ends; 0: none, or they are too old now
-    EraLedger outcomes;   // those that are kept, in bytes of the log, as of the segment's end
+    Era history_era = 0;                    // of this segment's ends; 0: none, or they are too old now
+    EraLedger outcomes;                     // those that are kept, in bytes of the log, as of the segment's end
+    std::vector<DuePosition> ended_leases;  // rows of leases to erase, in the order of their keys
 };
 
 // Whether the message gets a row in `due`, with the load cursor that is in force at the end of the segment.

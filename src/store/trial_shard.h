@@ -117,9 +117,13 @@ class TrialShard {
         state.state = to;
         change(id, std::move(state));
     }
-    void attempt(MessageId id) {
+    // `until_ms`: of a lease that outlives the process; 0: there is none.
+    void attempt(MessageId id, DueMs until_ms = 0) {
         MessageState state = rows.at(id).state;
         ++state.attempts;
+        if (until_ms != 0) {
+            state.work.edit([&](WorkState& work) { work.lease = {until_ms, totals_.server_time_ms, 3, "worker"}; });
+        }
         change(id, std::move(state), RecordKind::attempt);
     }
     void end(MessageId id, State ended = State::done) {

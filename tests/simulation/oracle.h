@@ -69,8 +69,10 @@ class Oracle {
     // ---- the process
     void started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t step);
     void died(std::uint64_t step);
-    // A stop has written everything, and saved this time: its leases outlive the run.
-    void leases_written(DueMs saved_ms);
+    // A stop has written everything, and saved this time: its leases outlive the run. Returns whether there is one.
+    bool leases_written(DueMs saved_ms);
+    // The first iteration of a run is over, which serves nobody yet: so many messages are leased.
+    void leases_found(std::uint64_t leased);
     // This time was passed to the engine.
     void time_told(DueMs now);
     void set_step(std::uint64_t step) { step_ = step; }

@@ -24,13 +24,18 @@ bool Oracle::surely_held(const MessageModel& of, const SeenDelivery& delivery, D
 }
 
 // A stop writes all leases of clients. What a crash forgets is not known, so they may be held or not.
-void Oracle::leases_written(DueMs saved_ms) {
+bool Oracle::leases_written(DueMs saved_ms) {
+    bool has_kept = false;
     for (MessageModel& message : messages_) {
         for (SeenDelivery& delivery : message.deliveries) {
             if (delivery.ends_with_server || !surely_held(message, delivery, saved_ms)) continue;
+            const bool is_quick = served_by_ms_ + options_.lease_grace_ms > saved_ms;
+            if (delivery.run != run_ && is_quick) rare_.met(Rare::lease_kept_over_quick_restarts);
             delivery.kept_in = run_ + 1;
+            has_kept = true;
         }
     }
+    return has_kept;
 }
 
 // Those that ended meanwhile last for the grace. A restart uses up no attempt, so it forgives one at most.
@@ -44,6 +49,17 @@ void Oracle::leases_started() {
             delivery.until.high = std::max(delivery.until.high, delivery.until.low);
         }
     }
+}
+
+void Oracle::leases_found(std::uint64_t leased) {
+    const auto kept = static_cast<std::uint64_t>(
+        std::count_if(messages_.begin(), messages_.end(), [this](const MessageModel& message) {
+            return std::any_of(message.deliveries.begin(), message.deliveries.end(),
+                               [&](const SeenDelivery& delivery) { return surely_held(message, delivery, latest()); });
+        }));
+    if (leased >= kept) return;
+    violate("C8", std::to_string(leased) + " messages are leased after a restart, but it must be " +
+                      std::to_string(kept) + " at least");
 }
 
 bool Oracle::may_be_held(const SeenDelivery& delivery, DueMs from) const {

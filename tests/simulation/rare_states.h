@@ -81,6 +81,8 @@ namespace duewheel {
     X(end_of_a_lease_repeated)            \
     X(ack_of_an_earlier_run_refused)      \
     X(lease_kept_over_a_restart)          \
+    X(lease_kept_in_the_index)            \
+    X(lease_kept_over_quick_restarts)     \
     X(ack_after_the_end_refused)          \
     X(forged_token_refused)               \
     X(answered_dead)                      \

@@ -193,6 +193,10 @@ void Simulation::act() {
     }
     if (random_.chance(options_.turn_per_million) && !shard_->fatal_error()) turn();
     if (!shard_->fatal_error() && step_ % options_.check_every == 0) shard_->engine().check();
+    if (stops_again_at_ != 0 && step_ >= stops_again_at_ && !cut_off_ && !shard_->fatal_error()) {
+        stops_again_at_ = 0;
+        return stop();
+    }
     // Where one death was, another comes soon; and what is kept but not answered is what clients ask about afterwards.
     const std::uint64_t more = step_ < storm_until_step_ ? 10 : shard_->commit_is_durable() ? 3 : 1;
     if (random_.chance(options_.crash_per_million * more) && !cut_off_ && !shard_->fatal_error()) disturb();

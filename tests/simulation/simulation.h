@@ -204,6 +204,7 @@ class Simulation final : private Surroundings {
     bool cut_power_ = false;
     bool only_syncs_ = false;             // are counted
     std::uint64_t storm_until_step_ = 0;  // deaths come more often
+    std::uint64_t stops_again_at_ = 0;    // a step; 0: none
     bool cut_off_ = false;
     bool names_in_doubt_ = false;  // a failed sync of a directory: no file system goes on from there
     std::uint64_t capacity_ = SimDisk::kDefaultCapacityBytes;

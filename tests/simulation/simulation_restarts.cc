@@ -117,7 +117,10 @@ void Simulation::stop() {
     rare_.met(has_drained ? Rare::stopped : Rare::stopped_at_the_deadline);
     if (has_drained && shard_->save_end()) rare_.met(Rare::end_saved_at_a_stop);
     if (cut_off_ || shard_->fatal_error()) return;
-    if (has_drained && shard_->engine().counters().space < LogSpace::reserve) oracle_.leases_written(*told);
+    const bool has_written = has_drained && shard_->engine().counters().space < LogSpace::reserve;
+    // The next stop is within the grace of the leases that outlive this one.
+    const bool keeps_leases = has_written && oracle_.leases_written(*told);
+    if (keeps_leases && random_.chance(700'000)) stops_again_at_ = step_ + 1 + random_.below(20);
     if (has_drained) clock_.process_stops(*told);
     if (nodes_ && has_drained && nodes_->journal().release()) rare_.met(Rare::owner_released_its_log);
     process_ends();
@@ -213,7 +216,9 @@ void Simulation::count_start() {
     if (!wrong() && oracle_.zone_version() != zone_version_) {
         oracle_.zones_changed(zone_version_, shard_->engine().schedules_by_name(SIZE_MAX));
     }
+    if (shard_->parts().recovery().loaded_leases > 0) rare_.met(Rare::lease_kept_in_the_index);
     if (!wrong()) turn();
+    if (!wrong() && !shard_->fatal_error()) oracle_.leases_found(shard_->engine().counters().leased);
 }
 
 }  // namespace duewheel

@@ -30,6 +30,7 @@ struct ShardOptions {
 struct RecoveryReport {
     std::uint64_t replayed_records = 0;
     std::uint64_t replayed_bytes = 0;
+    std::uint64_t loaded_leases = 0;  // of messages that only the index had
     bool index_rebuilt = false;
 };
 

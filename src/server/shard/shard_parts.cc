@@ -175,6 +175,7 @@ Status ShardParts::recover(const ShardOptions& options, LogSink& log) {
     if (!recovered) return std::move(recovered).error();
     recovery_.replayed_records = recovered->replayed_records;
     recovery_.replayed_bytes = recovered->replayed_bytes;
+    recovery_.loaded_leases = recovered->loaded_leases;
     outcomes_relocated_up_to_ = recovered->outcomes_relocated_up_to;
     engine_ = std::make_unique<Engine>(options.engine, recovered->start, recent_);
     reader_ = std::make_unique<StoreReader>(*index_, journal_->catalog(), engine_->generation());

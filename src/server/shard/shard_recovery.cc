@@ -42,6 +42,7 @@ Result<RecoveredShard> ShardRecovery::run() {
     if (Status read = take_restored_mark(start); !read) return std::move(read).error();
     if (Status replayed = replay(start); !replayed) return std::move(replayed).error();
     if (Status proven = prove(start.totals); !proven) return std::move(proven).error();
+    if (Status loaded = load_leases(start.totals); !loaded) return std::move(loaded).error();
     if (Status repeated = repeat_drop(); !repeated) return std::move(repeated).error();
     log_.info("recovered", "Recovery is complete.",
               {{"records", done_.replayed_records},
@@ -190,6 +191,24 @@ Status ShardRecovery::prove(const Totals& totals) {
             "index_check_not_saved",
             "The index was checked, but the disk is too full to save the result. The next start checks it again.",
             {{"error", marked.error().message}});
+    }
+    return {};
+}
+
+// The engine leases what is in the recent tier as the run before did. So a message that only the index has is loaded if
+// it has such a lease: otherwise the lease would count from when a command or a consumer needs the message, and a second
+// restart within the grace of this one would end it. O(leases).
+Status ShardRecovery::load_leases(const Totals& totals) {
+    const Result<std::vector<DuePosition>> leases = index_.leases();
+    if (!leases) return leases.error();
+    for (const DuePosition& lease : *leases) {
+        const bool is_over = lease.due_ms <= totals.server_time_ms;
+        if (is_over || recent_.find(lease.id) != kNoEntry || recent_.outcome(lease.id) != nullptr) continue;
+        const Result<std::optional<MessageRow>> row = index_.find(lease.id, 0);
+        if (!row) return row.error();
+        if (!*row || is_ended((*row)->state.state) || (*row)->state.work->lease.until_ms != lease.due_ms) continue;
+        recent_.admit(**row);
+        ++done_.loaded_leases;
     }
     return {};
 }

@@ -1,7 +1,7 @@
 // Recovery of a shard whose log and index are open: replays what is not in the index into the recent tier, checking
-// sequence, checksums, totals and that nothing is missing before the front of the log; verifies a rebuilt index;
-// unlinks what had been released. The result starts the engine. It needs no operator unless records are missing: then
-// it fails with `damaged_log`.
+// sequence, checksums, totals and that nothing is missing before the front of the log; verifies a rebuilt index; loads
+// the messages whose leases outlive the process; unlinks what had been released. The result starts the engine. It needs
+// no operator unless records are missing: then it fails with `damaged_log`.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +27,7 @@ struct RecoveredShard {
     Sequence outcomes_relocated_up_to = 0;
     std::uint64_t replayed_records = 0;
     std::uint64_t replayed_bytes = 0;
+    std::uint64_t loaded_leases = 0;  // of messages that only the index had
 };
 
 class ShardRecovery {
@@ -62,6 +63,7 @@ class ShardRecovery {
     Status replay(EngineStart& start);
     Status replay_outcomes(const OutcomesRecord& outcomes, const FramedRecord& frame, SegmentNumber segment);
     Status prove(const Totals& totals);
+    Status load_leases(const Totals& totals);
     Status repeat_drop();
 
     FileSystem& files_;

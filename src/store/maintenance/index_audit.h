@@ -8,6 +8,7 @@
 //           At the expiry of an unfinished message exactly one too, unless the load cursor has passed it
 //   order   exactly one for each unfinished message with an order key
 //   dead    exactly one for each dead letter
+//   lease   only of leases that rows by id have: it may be missing in an index that an earlier version began
 //   key     exactly one holder for each unfinished message with a key; an ended holder's message is not unfinished
 //   meta    cursors and counts can be read
 //

@@ -143,6 +143,24 @@ TEST_F(IndexAudit, a_row_at_an_expiry_of_an_order_key_or_of_a_dead_message_that_
     }
 }
 
+TEST_F(IndexAudit, a_lease_that_its_message_does_not_have_is_found) {
+    shard_.attempt(soon_, kNow + 60'000);
+    shard_.commit(kNow + 20, true);
+    ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
+    EXPECT_EQ(disagreement(), std::nullopt);
+    ASSERT_TRUE(*index_->rows().get(lease_key({kNow + 60'000, soon_})));
+    const DuePosition wrong[] = {{kNow + 60'001, soon_}, {kNow + 60'000, ended_}, {kNow + 60'000, 77}};
+    for (const DuePosition& at : wrong) {
+        plant(lease_key(at), "");
+        expect_found("leased");
+        plant(lease_key(at), std::nullopt);
+    }
+    plant(lease_key({kNow + 60'000, soon_}), std::nullopt);
+    EXPECT_EQ(disagreement(), std::nullopt) << "an earlier version wrote none";
+    plant(std::string("l"), "");
+    EXPECT_EQ(find_disagreement(*index_).error().code, "damaged_index"_code);
+}
+
 TEST_F(IndexAudit, a_key_that_is_missing_or_anothers_is_found) {
     const std::string key = key_of("invoice");
     const std::string value = **index_->rows().get(key);
