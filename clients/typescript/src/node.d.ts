@@ -93,7 +93,7 @@ declare module 'node:path' {
   export function join(...parts: string[]): string
 }
 
-// Of CommonJS alone.
+// What only CommonJS has.
 declare const __filename: string
 
 declare module 'node:url' {
