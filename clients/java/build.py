@@ -2,8 +2,8 @@
 """What the tests of the Java client are built with, in build/java: build.py fetch | compile
 
     fetch     fetches what Maven needs to build and test it, unless it is there; ./dev calls it
-    compile   compiles the client, the adapter of the conformance scenarios and the program of chaos/, and prints the class path. A folder has the name of
-              what it was made of, so any number of tests can begin with it at the same time
+    compile   compiles the client and the adapter of the conformance scenarios, and prints the class path. A folder has the name of what it
+              was made of, so any number of tests can begin with it at the same time
 
 Exit code 77: there is no JDK 17, no Maven, or the artifacts were not fetched.
 """
@@ -24,7 +24,6 @@ SOURCES = HERE / "duewheel-client" / "src" / "main" / "java"
 ADAPTER = HERE.parent / "conformance" / "adapters" / "java"
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 OLDEST = 17
-QUICK = ["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"]  # a program that lives for seconds
 SKIPPED = 77
 
 
@@ -87,7 +86,7 @@ def fetch():
 def compiled():
     """The class path of what is compiled."""
     libraries = sorted(LIBRARIES.glob("*.jar"))
-    sources = [*sorted(SOURCES.glob("**/*.java")), *sorted(ADAPTER.glob("*.java")), *sorted((HERE / "chaos").glob("*.java"))]
+    sources = [*sorted(SOURCES.glob("**/*.java")), *sorted(ADAPTER.glob("*.java"))]
     out = PLACE / "classes" / digest_of([*sources, HERE / "pom.xml"])
     path = os.pathsep.join(map(str, [out, *libraries]))
     if not out.exists():

@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
-"""The tests of this client that are no conformance scenarios: checks.py units | models | readme | chaos
+"""The tests of this client that are no conformance scenarios: checks.py units | models | readme
 
     units    Maven builds all modules with all warnings as errors, and runs their unit tests
     models   the classes of options and answers are what generate.py makes of the server's description
     readme   an empty project that depends on the artifacts runs all examples of README.md on a real server
-    chaos    messages are put and handled while workers and the server are stopped or killed
 
 Exit code 77: there is no JDK, no Maven, or what it needs was not fetched.
 """
@@ -140,13 +139,7 @@ def readme():
     return code or len(missing), f"{said}\nnot printed: {missing}"
 
 
-def chaos():
-    sys.path.insert(0, str(build.HERE.parent))
-    import chaos as disturbances  # pylint: disable=import-outside-toplevel
-    return disturbances.check(["java", *build.QUICK, "-cp", build.compiled(), "Chaos"])
-
-
-CHECKS = {"units": units, "models": models, "readme": readme, "chaos": chaos}
+CHECKS = {"units": units, "models": models, "readme": readme}
 
 
 def main():

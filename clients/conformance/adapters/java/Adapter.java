@@ -205,7 +205,7 @@ public final class Adapter {
     private JsonNode carryOut(String call, String client, ObjectNode with) throws Exception {
         if (call.equals("hello")) {
             ObjectNode hello = nothing().put("name", "java");
-            hello.putArray("capabilities").add("codec").add("versions").add("workers");
+            hello.putArray("capabilities").add("codec").add("take").add("versions").add("workers");
             return hello;
         }
         if (call.equals("connect")) {
@@ -433,6 +433,9 @@ public final class Adapter {
                     throw Snooze.of(duration(value.asText()));
                 case "dead":
                     throw Dead.because(value.asText());
+                case "take":
+                    Thread.sleep(duration(value.asText()).toMillis());
+                    return null;
                 case "compute":
                     while (released.getCount() > 0) {
                         Thread.onSpinWait(); // never gives up its thread by itself
