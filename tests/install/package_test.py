@@ -109,7 +109,9 @@ class Packages(unittest.TestCase):
         cls.folder = pathlib.Path(cls.temporary.name)
         cls.server = the_package(options.packages, "duewheel")
         cls.library = the_package(options.packages, "libduewheel-dev")
-        for package in (cls.server, cls.library):
+        cls.client = the_package(options.packages, "libduewheel-client-dev")
+        cls.packages = (cls.server, cls.library, cls.client)
+        for package in cls.packages:
             run("dpkg-deb", "-x", package, cls.folder / package.name.split("_")[0])
         cls.root = cls.folder / "duewheel"
 
@@ -143,23 +145,25 @@ class Packages(unittest.TestCase):
             self.assertEqual(mode, wanted, path)
             if not path.endswith("/"):
                 self.assertRegex(path, known)
-        headers = {path.removeprefix("/usr/include/") for path in self.listing(self.library) if path.endswith(".h")}
-        self.assertEqual(headers, {str(path.relative_to(ROOT / "timers/include")) for path in (ROOT / "timers/include").rglob("*.h")})
+        for package, folder in ((self.library, "timers/include"), (self.client, "clients/cpp/include")):
+            headers = {path.removeprefix("/usr/include/") for path in self.listing(package) if path.endswith(".h")}
+            self.assertEqual(headers, {str(path.relative_to(ROOT / folder)) for path in (ROOT / folder).rglob("*.h")})
 
     def test_name_what_they_need(self):
         depends = run("dpkg-deb", "-f", self.server, "Depends")
         for needed in ("libc6 (>= 2.", "librocksdb", "libssl3", "libcurl4", "librdkafka1", "libboost-json1", "libcctz2", "tzdata"):
             self.assertIn(needed, depends)
         self.assertIn("libcctz-dev", run("dpkg-deb", "-f", self.library, "Depends"))
+        self.assertIn("libcurl4-openssl-dev", run("dpkg-deb", "-f", self.client, "Depends"))
         self.assertIn("/etc/duewheel/duewheel.toml\n", run("dpkg-deb", "-I", self.server, "conffiles"))
 
     def test_are_the_same_when_they_are_packed_again(self):
         again = pack(self.folder / "again", "-D", "CPACK_THREADS=1")
-        for package in (self.server, self.library):
+        for package in self.packages:
             self.assertEqual(package.read_bytes(), (again / package.name).read_bytes(), package.name)
 
     def test_hold_no_path_of_the_build(self):
-        for path in (path for name in ("duewheel", "libduewheel-dev") for path in (self.folder / name).rglob("*")):
+        for path in (path for name in ("duewheel", "libduewheel-dev", "libduewheel-client-dev") for path in (self.folder / name).rglob("*")):
             if path.is_file():
                 self.assertNotIn(str(ROOT).encode(), path.read_bytes(), path)
 
@@ -204,6 +208,19 @@ class Packages(unittest.TestCase):
             f"-DCMAKE_PREFIX_PATH={self.folder / 'libduewheel-dev/usr'}")
         run("cmake", "--build", outside / "build", "--target", "outside")
         self.assertIn("9 at 86400", run(outside / "build/outside"))
+
+    def test_a_project_finds_the_client(self):
+        outside = self.folder / "shop"
+        outside.mkdir()
+        (outside / "CMakeLists.txt").write_text("cmake_minimum_required(VERSION 3.22)\nproject(shop LANGUAGES CXX)\n"
+                                                "find_package(duewheel-client REQUIRED)\nadd_executable(shop shop.cc)\n"
+                                                "target_link_libraries(shop PRIVATE duewheel::client_testing)\n")
+        (outside / "shop.cc").write_text("#include <duewheel/client/testing.h>\n\nint main() {\n    duewheel::client::TestServer server;\n"
+                                         '    return server.client().put("q", "x") ? 0 : 1;\n}\n')
+        run("cmake", "-S", outside, "-B", outside / "build", "-G", "Ninja",
+            f"-DCMAKE_PREFIX_PATH={self.folder / 'libduewheel-client-dev/usr'}")
+        run("cmake", "--build", outside / "build")
+        run(outside / "build/shop", env={**os.environ, "DUEWHEEL_BIN": str(self.root / "usr/bin")})
 
     def test_the_bill_of_materials_names_every_library(self):
         bill = json.loads((options.packages / "duewheel.spdx.json").read_text())

@@ -38,7 +38,7 @@ bool may_be_repeated(const Error& error) {
 // A queue with its handlers.
 struct Route {
     std::string queue;
-    std::map<std::string, std::function<Outcome(Work&, const Lease&)>> handlers{};  // by kind; "": any other
+    std::map<std::string, std::function<Outcome(Work&)>> handlers{};  // by kind; "": any other
     int concurrency = 1;
     Duration lease{};
     int running = 0;                           // handlers; guarded by the mutex of the worker, as the next two
@@ -331,7 +331,7 @@ Outcome Worker::Parts::call(Work& work, std::size_t depth) {
     if (found == handlers.end()) found = handlers.find("");
     if (found == handlers.end())
         return failed("this worker has no handler for the kind `" + kind + "` of queue " + work.route.queue);
-    return found->second(work, work.lease);
+    return found->second(work);
 }
 
 // Makes room for another message. The outcome is reported by another thread.

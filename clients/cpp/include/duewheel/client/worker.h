@@ -116,7 +116,8 @@ class JobOfAnyType {
 // A message that a handler works on. It is valid until the handler returns.
 template <class T>
 struct Job : detail::JobOfAnyType {
-    Job(detail::Work& work, T content) : JobOfAnyType(work), data(std::move(content)) {}
+    // Throws what data_of() throws.
+    explicit Job(detail::Work& work) : JobOfAnyType(work), data(data_of<T>(lease())) {}
 
     T data;
 };
@@ -165,19 +166,18 @@ class Worker {
     // four.
     template <class T, class Handler>
     void handle(const std::string& queue, Handler handler, HandleOptions options = {}) {
-        add(queue, std::move(options),
-            [handler = std::move(handler)](detail::Work& work, const Lease& lease) -> Outcome {
-                Job<T> job(work, data_of<T>(lease));
-                using Returned = std::invoke_result_t<Handler&, Job<T>&>;
-                if constexpr (std::is_void_v<Returned>) {
-                    handler(job);
-                    return done();
-                } else if constexpr (std::same_as<Returned, Outcome>) {
-                    return handler(job);
-                } else {
-                    return done(handler(job));
-                }
-            });
+        add(queue, std::move(options), [handler = std::move(handler)](detail::Work& work) -> Outcome {
+            Job<T> job(work);
+            using Returned = std::invoke_result_t<Handler&, Job<T>&>;
+            if constexpr (std::is_void_v<Returned>) {
+                handler(job);
+                return done();
+            } else if constexpr (std::same_as<Returned, Outcome>) {
+                return handler(job);
+            } else {
+                return done(handler(job));
+            }
+        });
     }
     template <class T, class Mode, class Handler>
     void handle(const Queue<T, Mode>& queue, Handler handler, HandleOptions options = {}) {
@@ -217,7 +217,7 @@ class Worker {
 
   private:
     class Parts;
-    using Handle = std::function<Outcome(detail::Work&, const Lease&)>;
+    using Handle = std::function<Outcome(detail::Work&)>;
 
     void add(const std::string& queue, HandleOptions options, Handle handle);
     void add_schedule(const std::string& name, ScheduleSettings settings);
