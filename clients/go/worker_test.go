@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -182,6 +183,31 @@ func TestASignalDrainsAndASecondOneGivesBackAtOnce(t *testing.T) {
 	}
 	if message := awaited(t, client, late, "ready"); message.Timeline[0].Outcome != "released" {
 		t.Errorf("the attempt counts: %s", message.Raw)
+	}
+}
+
+func TestMiddlewareAroundPutsGivesThemATraceAndSeesTheirResults(t *testing.T) {
+	server, trace, seen := duewheeltest.Start(t), "00-"+strings.Repeat("a", 32)+"-"+strings.Repeat("b", 16)+"-01", []int{}
+	client, err := duewheel.New(server.URL, duewheel.WithPutMiddleware(
+		func(ctx context.Context, put *duewheel.Outgoing, next func(context.Context) ([]duewheel.PutResult, error)) ([]duewheel.PutResult, error) {
+			put.Traceparent = trace
+			results, err := next(ctx)
+			seen = append(seen, put.Count, len(results))
+			return results, err
+		}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	queue := duewheel.NewQueue[string](client, "traced")
+	one := put(t, queue, "x")
+	all, err := queue.PutAll(ctx, []string{"y", "z"})
+	if err != nil || !slices.Equal(seen, []int{1, 1, 2, 2}) {
+		t.Error(err, seen)
+	}
+	for _, id := range []duewheel.ID{one, all[0].ID, all[1].ID} {
+		if got := awaited(t, client, id, "ready").Traceparent; got != trace {
+			t.Errorf("message %s has the trace %q", id, got)
+		}
 	}
 }
 

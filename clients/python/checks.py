@@ -24,7 +24,7 @@ PYTHON = os.environ.get("DUEWHEEL_CLIENT_PYTHON", sys.executable)
 NEEDED = {"units": ["httpx"], "workers": ["httpx"], "types": ["mypy", "httpx", "celery"], "models": [], "package": ["httpx", "setuptools", "pytest", "celery"], "celery": ["httpx", "celery"]}
 SKIPPED = 77
 # What the examples of README.md print, among other things.
-PRINTED = ("cancelled", "already_cancelled", "done {'sent_to': 'ben'}", "['ready', 'ready']", "cleo got it")
+PRINTED = ("cancelled", "already_cancelled", "done {'sent_to': 'ben'}", "['ready', 'ready']", "cleo got it", "the same page")
 
 
 def run(*words, path, **options):

@@ -218,6 +218,27 @@ class WorkerTest(unittest.TestCase):
         self.assertEqual({point.value for point in measured["duewheel.worker.busy"]}, {0})
         self.assertEqual(sum(point.count for point in measured["duewheel.worker.lateness"]), 6)
 
+    def test_a_context_is_around_each_put_and_sees_its_answer(self):
+        answers = []
+
+        @contextlib.contextmanager
+        def watch(put):
+            put.fields["traceparent"] = f"00-{'a' * 32}-{'b' * 16}-01"
+            yield
+            answers.append((put.queue, put.answer))
+
+        async def program():
+            async with duewheel.AsyncClient(self.server.url) as client:
+                client.around_put(watch)
+                return await client.put_many(self.queue, [duewheel.Put("x"), duewheel.Put("y")])
+        with duewheel.Client(self.server.url) as client:
+            client.around_put(watch)
+            receipt = client.put(self.queue, "z")
+        receipts = asyncio.run(program())
+        self.assertEqual(answers, [(self.queue, receipt), (self.queue, receipts)])
+        for each in (receipt, *receipts):
+            self.assertEqual(self.client.get(each.id).traceparent, f"00-{'a' * 32}-{'b' * 16}-01")
+
     def test_many_outcomes_are_few_requests(self):
         sent, many = [], self.worker.client.many
         self.worker.client.many = lambda leases, verb, **options: (sent.append((verb, len(leases))), many(leases, verb, **options))[1]
