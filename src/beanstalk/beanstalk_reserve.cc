@@ -15,7 +15,6 @@ constexpr std::int64_t kLeaseMarginMs = 10'000;  // beyond the TTR
 constexpr std::int64_t kLeaseMaxMs = 12LL * 3600 * 1000;
 // The lease of a job whose TTR is not known before the reply.
 constexpr std::int64_t kFirstLeaseMs = std::int64_t{kBeanstalkTtrDefaultS} * 1'000 + kLeaseMarginMs;
-constexpr std::int64_t kEndAgainMs = 10;  // after which the end of a wait is tried again
 constexpr std::string_view kDeadlineSoon = "DEADLINE_SOON\r\n";
 constexpr std::string_view kTimedOut = "TIMED_OUT\r\n";
 
@@ -93,9 +92,10 @@ void BeanstalkSession::take_lease(ReplyToken token, Reply result) {
     if (lease != nullptr && !lease->messages.empty()) {
         return end_reserve(take_job(std::move(lease->messages.front()), tube));
     }
+    if (!reserve_->asked.empty()) return;
     if (!reserve_->is_waiting) return try_next_tube();
     // The server is stopping, or its limit of leased messages is reached: as if there were none.
-    if (reserve_->asked.empty()) end_reserve(kTimedOut);
+    end_reserve(kTimedOut);
 }
 
 std::string BeanstalkSession::take_job(Delivered job, const std::string& tube) {
@@ -138,15 +138,18 @@ void BeanstalkSession::end_reserve(std::string_view text) {
 void BeanstalkSession::end_wait(std::string_view text) {
     std::erase_if(reserve_->asked, [this](const auto& asked) { return service_.withdraw(asked.first); });
     if (reserve_->asked.empty()) return end_reserve(text);
-    reserve_->ends_from_ms = now_ms() + kEndAgainMs;
+    stop_waiting();
+}
+
+void BeanstalkSession::stop_waiting() {
+    if (!std::exchange(reserve_->is_waiting, false)) return;
+    for (const std::string& tube : watched_) --service_.tubes_.at(tube).waiting;
 }
 
 void BeanstalkSession::withdraw_reserve() {
     if (!reserve_) return;
     --service_.reserving_;
-    if (reserve_->is_waiting) {
-        for (const std::string& tube : watched_) --service_.tubes_.at(tube).waiting;
-    }
+    stop_waiting();
     const Reserve reserve = *std::exchange(reserve_, std::nullopt);
     for (const auto& [token, tube] : reserve.asked) service_.forget(token);
 }
@@ -220,7 +223,7 @@ void BeanstalkSession::run_due(std::int64_t now_ms) {
         job_until_ms_ = BeanstalkService::kNever;
         return stop();
     }
-    if (!reserve_ || !reserve_->is_waiting || now_ms < reserve_->ends_from_ms) return;
+    if (!reserve_ || !reserve_->is_waiting) return;
     if (nearest_timeout() - now_ms <= kSafetyMarginMs) return end_wait(kDeadlineSoon);
     if (reserve_->until_ms && *reserve_->until_ms <= now_ms) end_wait(kTimedOut);
 }
@@ -230,9 +233,8 @@ std::int64_t BeanstalkSession::next_wakeup_ms() const {
     std::int64_t next_ms = std::min(nearest_ms, job_until_ms_);
     if (!extensions_.empty()) next_ms = std::min(next_ms, extensions_.begin()->first);
     if (!reserve_ || !reserve_->is_waiting) return next_ms;
-    std::int64_t ends_ms = reserve_->until_ms.value_or(BeanstalkService::kNever);
-    if (nearest_ms != BeanstalkService::kNever) ends_ms = std::min(ends_ms, nearest_ms - kSafetyMarginMs);
-    return std::min(next_ms, std::max(ends_ms, reserve_->ends_from_ms));
+    if (nearest_ms != BeanstalkService::kNever) next_ms = std::min(next_ms, nearest_ms - kSafetyMarginMs);
+    return std::min(next_ms, reserve_->until_ms.value_or(BeanstalkService::kNever));
 }
 
 void BeanstalkSession::stop() {

@@ -101,7 +101,7 @@ class BeanstalkService {
     void receive(ReplyToken token, Reply reply);
     ReplyToken submit(BeanstalkSession& session, Command command, Then then);
     void forget(ReplyToken token);
-    // False: the lease gets a reply, or can be withdrawn later on.
+    // False: the reply to this lease call is on its way.
     bool withdraw(ReplyToken token);
     // False: no session waits for this reply.
     bool drop_waiting(ReplyToken token);

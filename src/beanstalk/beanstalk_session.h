@@ -64,7 +64,6 @@ class BeanstalkSession final : public StreamSession {
         std::vector<std::string> to_try;       // tubes that are asked one after the other, the last one first
         bool is_waiting = false;               // in all tubes at once
         std::map<ReplyToken, std::string> asked;
-        std::int64_t ends_from_ms = 0;  // an end of the wait is not tried before
     };
     struct Kick {
         SlotNumber slot = 0;
@@ -138,6 +137,7 @@ class BeanstalkSession final : public StreamSession {
     void reserve_job(SlotNumber slot, MessageId id);
     void end_reserve(std::string_view text);
     void end_wait(std::string_view text);
+    void stop_waiting();
     void withdraw_reserve();
     void tube_changed();
     std::int64_t nearest_timeout() const;

@@ -212,17 +212,6 @@ TEST_F(BeanstalkSessions, a_job_that_is_on_its_way_when_a_wait_times_out_is_rese
     EXPECT_NE(ask(one_, "stats-job 1024\r\n").find("reserves: 1\n"), std::string::npos);
 }
 
-TEST_F(BeanstalkSessions, a_wait_that_the_engine_does_not_know_yet_when_it_times_out_ends_a_little_later) {
-    one_.send("reserve-with-timeout 3\r\n");
-    one_.feed();
-    now_ms_ += 3'000;
-    service_.run_due();
-    run();
-    EXPECT_EQ(one_.output(), "");
-    pass(10);
-    EXPECT_EQ(one_.output(), "TIMED_OUT\r\n");
-}
-
 TEST_F(BeanstalkSessions, jobs_of_a_closed_session_are_ready_and_waits_end) {
     ask(one_, "put 1 0 60 1\r\nx\r\nreserve\r\n");
     two_.send("reserve\r\n");

@@ -28,8 +28,7 @@ class CommandPort : public TokenDirectory {
     virtual void submit(Command&& command, ReplyToken token, SharedLimits limits) = 0;
     // The receiver of this reply is gone.
     virtual void forget(ReplyToken token) = 0;
-    // True: a lease that still waits is withdrawn, and gets no reply. False: its reply is on its way, or it does not
-    // wait yet.
+    // True: a lease that still waits is withdrawn, and gets no reply. False: its reply is on its way.
     virtual bool withdraw(ReplyToken token) = 0;
 
     virtual EngineCounters counters() const = 0;
