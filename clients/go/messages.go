@@ -48,7 +48,7 @@ func OnKey(what string) PutOption { return func(p *PutOptions) { p.OnKey = what 
 
 // Priority orders due messages: smaller values are delivered first.
 func Priority(priority int) PutOption {
-	return func(p *PutOptions) { p.Priority = number(int64(priority)) }
+	return func(p *PutOptions) { p.Priority = Int(int64(priority)) }
 }
 
 // OrderKey makes messages with the same order key be delivered one after the other.
@@ -74,7 +74,8 @@ func Retries(rule RetryRule) PutOption { return func(p *PutOptions) { p.Retry = 
 // Recurring makes the message a recurring one.
 func Recurring(repeat Repeat) PutOption { return func(p *PutOptions) { p.Repeat = &repeat } }
 
-func number[T any](value T) *T { return &value }
+// Int is for optional numbers, such as RetryRule{Attempts: Int(5)}.
+func Int(value int64) *int64 { return &value }
 
 // Put is one message of PutMany.
 type Put struct {

@@ -20,7 +20,8 @@ func TestDurationsAndInstantsAreRoundedUp(t *testing.T) {
 }
 
 func TestOptionsThatAreZeroAreAbsentAndZeroOfAPointerIsNot(t *testing.T) {
-	members := membersOf(PutOptions{Delay: time.Hour, Retry: &RetryRule{Jitter: number(0.0)}, Key: "k"})
+	none := 0.0
+	members := membersOf(PutOptions{Delay: time.Hour, Retry: &RetryRule{Jitter: &none}, Key: "k"})
 	text, err := encode(members)
 	if want := `{"delay":"3600000ms","key":"k","retry":{"jitter":0}}`; err != nil || string(text) != want {
 		t.Errorf("%s, and not %s (%v)", text, want, err)

@@ -17,7 +17,7 @@ export const compiler = [join(here, 'node_modules'), join(here, '../../build/web
 /** Compiles `project` into `out`, which is emptied before. */
 function compile(project, out, ...flags) {
   if (!compiler) {
-    console.error('there is no TypeScript compiler: run ./dev packages')
+    console.error('there is no TypeScript compiler: run `npm install --no-package-lock` in clients/typescript, or ./dev packages')
     process.exit(77)
   }
   rmSync(out, { recursive: true, force: true })

@@ -45,6 +45,9 @@ if (spawnSync('npm', ['--version']).status !== 0) {
   console.log('skipped: npm is not installed')
   process.exit(77)
 }
+const wanted = JSON.parse(readFileSync(join(here, 'package.json'))).devDependencies.typescript
+const tested = JSON.parse(readFileSync(join(compiler, '../../package.json'))).version
+if (wanted !== tested) throw new Error(`package.json names TypeScript ${wanted}, and the tests run with ${tested}: name that`)
 const place = mkdtempSync(join(tmpdir(), 'duewheel-npm-'))
 const server = await TestServer.start()
 try {
