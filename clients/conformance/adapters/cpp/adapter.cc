@@ -248,6 +248,10 @@ struct ScriptedWorker {
         if (verb == "retry") return retry_after(duration(text()));
         if (verb == "snooze") return snooze(duration(text()));
         if (verb == "dead") return dead(text());
+        if (verb == "take") {
+            std::this_thread::sleep_for(duration(text()));
+            return done();
+        }
         if (verb == "progress") job.progress(0.5, Json{value});
         if (verb == "compute") {
             while (!finished) {
@@ -280,7 +284,7 @@ struct ScriptedWorker {
 class Adapter {
   public:
     std::string carry_out(const std::string& call, const std::string& client_name, Members& with) {
-        if (call == "hello") return R"({"name":"cpp","capabilities":["codec","versions","workers"]})";
+        if (call == "hello") return R"({"name":"cpp","capabilities":["codec","take","versions","workers"]})";
         if (call == "connect") return connect(client_name, with);
         std::shared_ptr<ScriptedWorker> worker;
         std::optional<Client> client;
