@@ -45,10 +45,10 @@ class Audit {
         if (walked) walked = walk_sums(IndexTable::dead, dead_rows_);
         if (walked) walked = walk_due();
         if (walked) walked = walk_keys();
-        if (walked) walked = walk_leases();
         if (!walked) return std::move(walked).error();
         if (const auto cursors = index_.queue_cursors(); !cursors) return cursors.error();
         if (const auto counts = index_.needed_counts(); !counts) return counts.error();
+        if (const auto leases = index_.leases(); !leases) return leases.error();
         compare("by queue", queue_rows_, queues_);
         compare("by due", due_rows_, due_);
         compare("by expiry", expire_rows_, expire_);
@@ -161,21 +161,6 @@ class Audit {
             if (*row && !is_ended((*row)->state.state) && !difference_) {
                 difference_ = "a key tells that message " + std::to_string(holder->id) +
                               " has ended, and its row that it has not";
-            }
-            return {};
-        });
-    }
-
-    Status walk_leases() {
-        return walk(IndexTable::lease, [&](std::string_view key, std::string_view) -> Status {
-            const Result<DuePosition> at = decode_lease_key(key);
-            if (!at) return at.error();
-            const Result<std::optional<MessageRow>> row = index_.find(at->id, 0);
-            if (!row) return row.error();
-            const bool is_there = *row && (*row)->state.work->lease.until_ms == at->due_ms;
-            if (!is_there && !difference_) {
-                difference_ = "a row of the leases says that message " + std::to_string(at->id) +
-                              " is leased, and its row does not";
             }
             return {};
         });

@@ -8,9 +8,10 @@
 //           At the expiry of an unfinished message exactly one too, unless the load cursor has passed it
 //   order   exactly one for each unfinished message with an order key
 //   dead    exactly one for each dead letter
-//   lease   only of leases that rows by id have: it may be missing in an index that an earlier version began
 //   key     exactly one holder for each unfinished message with a key; an ended holder's message is not unfinished
 //   meta    cursors and counts can be read
+//   lease   rows can be read: a server of an earlier version, which does not know them, leaves some without a lease and
+//           some leases without one
 //
 // Each table is read once and its rows are summed as hashes, in any order, so memory use is constant. So the result
 // reports that rows differ, and how many there are, but not which one.

@@ -143,20 +143,10 @@ TEST_F(IndexAudit, a_row_at_an_expiry_of_an_order_key_or_of_a_dead_message_that_
     }
 }
 
-TEST_F(IndexAudit, a_lease_that_its_message_does_not_have_is_found) {
-    shard_.attempt(soon_, kNow + 60'000);
-    shard_.commit(kNow + 20, true);
-    ASSERT_TRUE(seal_missing(shard_.catalog(), *index_).ok());
+// A server of an earlier version may have run in between.
+TEST_F(IndexAudit, rows_of_leases_may_be_missing_or_too_many_and_must_be_readable) {
+    plant(lease_key({kNow + 60'000, ended_}), "");
     EXPECT_EQ(disagreement(), std::nullopt);
-    ASSERT_TRUE(*index_->rows().get(lease_key({kNow + 60'000, soon_})));
-    const DuePosition wrong[] = {{kNow + 60'001, soon_}, {kNow + 60'000, ended_}, {kNow + 60'000, 77}};
-    for (const DuePosition& at : wrong) {
-        plant(lease_key(at), "");
-        expect_found("leased");
-        plant(lease_key(at), std::nullopt);
-    }
-    plant(lease_key({kNow + 60'000, soon_}), std::nullopt);
-    EXPECT_EQ(disagreement(), std::nullopt) << "an earlier version wrote none";
     plant(std::string("l"), "");
     EXPECT_EQ(find_disagreement(*index_).error().code, "damaged_index"_code);
 }
