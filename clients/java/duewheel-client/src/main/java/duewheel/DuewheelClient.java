@@ -554,7 +554,7 @@ public final class DuewheelClient {
 
     ObjectNode failMembers(String reason, FailOptions options) {
         ObjectNode members = wire.members(options);
-        return reason == null || reason.isEmpty() ? members : members.put("reason", reason);
+        return reason == null || reason.isEmpty() ? members : members.put("reason", Wire.reason(reason));
     }
 
     ObjectNode releaseMembers(Duration delay) {

@@ -34,6 +34,7 @@ final class Wire {
         .disable(JsonNodeFeature.STRIP_TRAILING_BIGDECIMAL_ZEROES)
         .build();
 
+    private static final int REASON_MAX = 4096;
     private static final String CODEC = "codec"; // the header
 
     private final ObjectMapper mapper;
@@ -206,6 +207,12 @@ final class Wire {
             return body == null ? bytes : body.asText();
         }
         throw new IOException("it was put as text or bytes, which are a String or a byte[]");
+    }
+
+    /** Text that the server accepts as a reason: it keeps 4 KiB of it, and more must not make the request too large. */
+    static String reason(String text) {
+        String cut = text.length() <= 2 * REASON_MAX ? text : text.substring(0, REASON_MAX) + text.substring(text.length() - REASON_MAX);
+        return new String(cut.getBytes(StandardCharsets.UTF_8), StandardCharsets.UTF_8); // without halves of surrogate pairs
     }
 
     /** Whole milliseconds, rounded up: nothing is early. */

@@ -351,9 +351,28 @@ public final class Worker implements AutoCloseable {
                 if (isStopping) { // it came at the last moment
                     finished(one, new Outbox.Item(one, "release", Wire.object()));
                 } else {
-                    handlers.execute(() -> finished(one, handled(one)));
+                    begin(one);
                 }
             }
+        }
+    }
+
+    private void begin(Held one) {
+        try {
+            handlers.execute(() -> {
+                Outbox.Item outcome;
+                try {
+                    outcome = handled(one);
+                } catch (Throwable error) { // such as a time that no number holds, or a result that contains itself
+                    LOG.log(Level.ERROR, "what a handler of " + one.route.queue + " returned or threw is no outcome, message " + one.lease.id(), error);
+                    said(each -> each.failed(one.lease, error));
+                    outcome = failed(one, "the outcome of the handler cannot be reported: " + error);
+                }
+                finished(one, outcome);
+            });
+        } catch (OutOfMemoryError error) { // the system has no more threads
+            LOG.log(Level.ERROR, "a handler of " + one.route.queue + " has no thread: use a smaller concurrency, or Java 21", error);
+            finished(one, new Outbox.Item(one, "release", client.releaseMembers(Duration.ofMillis(ERROR_PAUSE_MS))));
         }
     }
 

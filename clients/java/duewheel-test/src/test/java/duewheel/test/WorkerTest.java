@@ -13,6 +13,7 @@ import duewheel.DuewheelException;
 import duewheel.Handling;
 import duewheel.Job;
 import duewheel.Lease;
+import duewheel.Message;
 import duewheel.MessageQueue;
 import duewheel.Middleware;
 import duewheel.Outgoing;
@@ -36,7 +37,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
 
 @ExtendWith(DuewheelExtension.class)
-@Timeout(60)
+@Timeout(180)
 class WorkerTest {
     record Email(String to) {}
 
@@ -75,12 +76,16 @@ class WorkerTest {
             switch (job.data()) {
                 case "error" -> throw new StackOverflowError();
                 case "empty" -> throw new InterruptedException();
+                case "long" -> throw new IllegalStateException("\ud800 begins" + "x".repeat(2_000_000) + "ends");
+                case "endless" -> throw RetryLater.after(Duration.ofSeconds(Long.MAX_VALUE));
                 case "dead" -> throw new IllegalStateException("wrapped", Dead.because("no such address"));
                 default -> throw RetryLater.after(Duration.ofHours(1), "the mail server is busy");
             }
         }, Handling.concurrency(3)).build());
         assertEquals("java.lang.StackOverflowError", client.await(queue.put("error", ONCE).id(), SOON).reason());
         assertEquals("java.lang.InterruptedException", client.await(queue.put("empty", ONCE).id(), SOON).reason());
+        assertTrue(client.await(queue.put("long", ONCE).id(), SOON).reason().matches("\\? begins.*ends"));
+        assertTrue(client.await(queue.put("endless", ONCE).id(), SOON).reason().startsWith("the outcome of the handler cannot be reported"));
         assertEquals("no such address", client.await(queue.put("dead").id(), SOON).reason());
         String later = queue.put("later").id();
         server.runUntilIdle();
@@ -187,6 +192,47 @@ class WorkerTest {
         assertEquals("done", client.get(id).state());
         assertFalse(worker.isWorking());
         worker.close(); // again
+    }
+
+    private static void signal() throws Exception {
+        assertEquals(0, new ProcessBuilder("kill", "-TERM", Long.toString(ProcessHandle.current().pid())).start().waitFor());
+    }
+
+    @Test
+    void aSignalDrainsAndASecondOneGivesBackAtOnce(DuewheelServer server) throws Exception {
+        DuewheelClient client = server.client();
+        MessageQueue<String> queue = client.queue("slow", String.class);
+        var released = new CountDownLatch(1);
+        Worker worker = Worker.builder(client).stopTimeout(Duration.ofMinutes(10)).handle(queue, job -> {
+            seen.add("begun");
+            if (job.data().equals("soon")) {
+                released.await();
+                return;
+            }
+            try {
+                Thread.sleep(600_000);
+            } finally {
+                seen.add("" + job.cancelCause());
+            }
+        }, Handling.concurrency(2)).build();
+        String soon = queue.put("soon").id();
+        String late = queue.put("late").id();
+        var running = new Thread(worker::run);
+        running.start();
+        assertEquals("begun", next());
+        assertEquals("begun", next());
+        signal();
+        while (worker.isWorking()) {
+            Thread.sleep(10);
+        }
+        released.countDown();
+        assertEquals("done", client.await(soon, SOON).state());
+        signal();
+        running.join();
+        assertEquals("STOPPING", next());
+        Message back = client.get(late);
+        assertEquals("ready", back.state());
+        assertEquals("released", back.timeline().get(0).outcome());
     }
 
     @Test
