@@ -1,8 +1,10 @@
 #include "duewheel/client/client.h"
 
-#include <cstdio>
-#include <random>
+#include <array>
+#include <stdexcept>
 #include <utility>
+
+#include <unistd.h>
 
 #include "core.h"
 #include "payload.h"
@@ -62,9 +64,10 @@ Result<T> read_item(std::string_view json) {
 }
 
 std::string random_key() {
-    std::random_device source;
-    char key[33];
-    std::snprintf(key, sizeof key, "%08x%08x%08x%08x", source(), source(), source(), source());
+    std::array<unsigned char, 16> random{};
+    if (getentropy(random.data(), random.size()) != 0) throw std::runtime_error("the system has no random numbers");
+    std::string key;
+    for (const unsigned char byte : random) (key += "0123456789abcdef"[byte >> 4]) += "0123456789abcdef"[byte & 15];
     return key;
 }
 

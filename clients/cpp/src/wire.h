@@ -86,6 +86,8 @@ class ObjectReader {
         }
     }
 
+    const std::vector<std::pair<std::string_view, std::string_view>>& members() const { return members_; }
+
   private:
     template <class T>
     static void read(std::string_view json, T& target);
@@ -97,13 +99,11 @@ class ObjectReader {
 template <class Model>
 Model read_model(std::string_view json) {
     Model model;
-    for_each_member(model, ObjectReader(json));
+    ObjectReader reader(json);
+    for_each_member(model, reader);
     model.raw = json;
     if constexpr (requires { model.content; }) {
-        std::string text;
-        Json value;
-        ObjectReader reader(json);
-        for (const auto& [name, written] : members_of(json)) {
+        for (const auto& [name, written] : reader.members()) {
             if (name == "body") model.content = Content::text(unquoted(written).value_or(""));
             if (name == "body_base64") model.content = Content::bytes(from_base64(written));
             if (name == "json") model.content = Content::json(std::string(written));

@@ -66,14 +66,18 @@ void Outbox::add(Ended ended) {
                                   [&ended](const auto& each) { return each.front().ending.verb == ended.ending.verb; });
         if (group == waiting_.end()) group = waiting_.emplace(group);
         group->push_back(std::move(ended));
+        if (++count_ != 1 && count_ != kFullRequest) return;
     }
-    filled_.notify_one();
+    filled_.notify_all();
 }
 
 std::vector<Ended> Outbox::take() {
     std::unique_lock lock(mutex_);
-    filled_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
     std::vector<Ended> taken;
+    while (waiting_.empty() && !closed_) {
+        filled_.wait(lock, [this] { return closed_ || count_ > 0; });
+        filled_.wait_for(lock, kGatherEndings, [this] { return closed_ || count_ >= kFullRequest; });
+    }
     if (waiting_.empty()) return taken;
     std::deque<Ended> group = std::move(waiting_.front());
     waiting_.pop_front();
@@ -83,6 +87,8 @@ std::vector<Ended> Outbox::take() {
         taken.push_back(std::move(group.front()));
     }
     if (!group.empty()) waiting_.push_back(std::move(group));
+    count_ -= taken.size();
+    if (count_ > 0) filled_.notify_one();
     return taken;
 }
 

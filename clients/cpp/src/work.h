@@ -60,19 +60,24 @@ struct Ended {
 
 inline constexpr std::size_t kBodyMax = std::size_t{1} << 20;  // bytes of results and reasons in one request
 
-// What is to be reported to the server. What comes while a request is on its way is the next one.
+inline constexpr std::size_t kFullRequest = 100;  // endings for which a request waits no longer
+inline constexpr std::chrono::milliseconds kGatherEndings{2};
+
+// What is to be reported to the server, many with one request: what comes within a moment or while a request is on its
+// way.
 class Outbox {
   public:
     void add(Ended ended);
-    // Endings of one verb, up to what one request may have; waits for one. A result that is too large is alone, so that
-    // it is refused alone. Empty when the outbox is closed and empty.
+    // Endings of one verb, up to what one request may have; waits for one, and a moment for more. A result that is too
+    // large is alone, so that it is refused alone. Empty when the outbox is closed and empty.
     std::vector<Ended> take();
     void close();
 
   private:
     std::mutex mutex_;
     std::condition_variable filled_;
-    std::deque<std::deque<Ended>> waiting_;  // by verb, the oldest first; guarded by mutex_, as the next one
+    std::deque<std::deque<Ended>> waiting_;  // by verb, the oldest first; guarded by mutex_, as the next two
+    std::size_t count_ = 0;
     bool closed_ = false;
 };
 

@@ -338,8 +338,10 @@ Outcome Worker::Parts::call(Work& work, std::size_t depth) {
 void Worker::Parts::finish(const std::shared_ptr<Work>& work, Ending ending) {
     if (work->disown()) outbox_.add({work, std::move(ending)});
     const std::lock_guard lock(mutex_);
-    --work->route.running;
-    work->route.freed.notify_one();
+    Route& route = work->route;
+    const int room = route.concurrency - --route.running;
+    // What wait_for_room() waits for has come true, and not what it has seen before.
+    if (room == 1 || (2 * room >= route.concurrency && 2 * (room - 1) < route.concurrency)) route.freed.notify_one();
     if (stopping_) changed_.notify_all();
 }
 
