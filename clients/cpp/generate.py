@@ -16,31 +16,14 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from openapi import CONTENT, compare_or_write, description_of, is_twin, part_of, schemas  # noqa: E402
+from openapi import ANSWERS, CONTENT, OPTIONS, Types, compare_or_write, description_of, is_twin, part_of, schemas  # noqa: E402
 
 MODELS, MEMBERS = HERE / "include/duewheel/client/models.h", HERE / "src/model_members.h"
 SKIPPED = 77
-OPTIONS = {  # type: (schema, comment)
-    "RetryRule": ("Retry", "How failed attempts of a message are repeated."),
-    "Repeat": ("Repeat", "Makes a message recurring."),
-    "CheckBack": ("Transaction.check_back", "When and where the server asks what became of a prepared message."),
-    "Transaction": ("Transaction", "Makes a message prepared: it is delivered after a commit."),
-    "PutOptions": ("Put", "Members of a put besides its data."),
-    "QueueSettings": ("QueueSettings", "Settings of a queue."),
-    "ScheduleSettings": ("ScheduleSettings", "Settings of a schedule besides the data of its messages."),
-    "WatchdogSettings": ("WatchdogPut", "Settings of a watchdog besides the data of its message."),
-}
-ANSWERS = {
-    "Attempt": ("Attempt", "One attempt in the timeline of a message."),
-    "Check": ("Check", "What a check message asks about."),
-    "Receipt": ("PutResponse", "The response to a put."),
-    "Message": ("Message", "A message as it is shown."),
-    "Lease": ("Delivery", "A message that this consumer has until its lease ends."),
-    "QueueState": ("Queue", "The state of a queue."),
-}
-REFERENCES = {"Duration": "Duration", "Instant": "Instant", "Retry": "RetryRule", "Repeat": "Repeat", "Transaction": "Transaction",
-              "Attempt": "Attempt", "Check": "Check"}
-SCALARS = {"string": "std::string", "integer": "std::int64_t", "number": "double", "boolean": "bool"}
+TYPES = Types(references={"Duration": "Duration", "Instant": "Instant", "Retry": "RetryRule", "Repeat": "Repeat", "Transaction": "Transaction",
+                          "Attempt": "Attempt", "Check": "Check"},
+              scalars={"string": "std::string", "integer": "std::int64_t", "number": "double", "boolean": "bool"},
+              list_of="std::vector<{}>", texts="Headers")
 PLAIN = {"std::string", "bool", "Json", "Headers"}  # whose empty value is an absent member; the others are optional
 NUMBERS = {"std::int64_t", "double", "Duration"}  # not optional in answers, where 0 says the same
 NAMES = {"lease": "token", "namespace": "in_namespace"}  # of answers
@@ -75,24 +58,6 @@ concept Is = std::same_as<std::remove_const_t<Model>, Wanted>;
 """
 
 
-def type_of(all_schemas, schema):
-    if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return REFERENCES.get(name) or type_of(all_schemas, all_schemas[name])
-    for several in ("anyOf", "oneOf"):
-        if several in schema:
-            types = {type_of(all_schemas, each) for each in schema[several]}
-            return types.pop() if len(types) == 1 else "Json"
-    kind = schema.get("type")
-    if kind == "array":
-        return f"std::vector<{type_of(all_schemas, schema.get('items', {}))}>"
-    if kind == "object" and dict(schema.get("additionalProperties") or {}).get("type") == "string":
-        return "Headers"
-    if "const" in schema:
-        return "bool" if schema["const"] is True else "std::string"
-    return "std::string" if "enum" in schema else SCALARS.get(kind, "Json") if not isinstance(kind, list) else "Json"
-
-
 def declared(name, kind, description, plain):
     """A member of a struct, with the first sentence of its description."""
     text = re.sub(r"(?<=\.)\s.*", "", description)
@@ -106,7 +71,7 @@ def option_fields(all_schemas, schema):
     """(member, field, type, description) of each; the twins in milliseconds are for languages without durations."""
     for member, each in schema["properties"].items():
         if member not in CONTENT and not is_twin(member, schema["properties"]):
-            kind = "CheckBack" if member == "check_back" else type_of(all_schemas, each)
+            kind = "CheckBack" if member == "check_back" else TYPES.of(all_schemas, each, "Json")
             yield member, member, kind, description_of(each)
 
 
@@ -116,7 +81,7 @@ def answer_fields(all_schemas, schema):
     for member, each in properties.items():
         if member in CONTENT or f"{member}_ms" in properties:
             continue
-        field, kind = NAMES.get(member, member), type_of(all_schemas, each)
+        field, kind = NAMES.get(member, member), TYPES.of(all_schemas, each, "Json")
         if kind in ("RetryRule", "Repeat", "Transaction"):
             kind = "Json"
         if member.endswith("_ms"):

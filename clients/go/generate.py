@@ -14,31 +14,13 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from openapi import CONTENT, compare_or_write, description_of, is_twin, part_of, schemas as schemas_of_server  # noqa: E402
+from openapi import ANSWERS, CONTENT, OPTIONS, Types, compare_or_write, description_of, is_twin, part_of, schemas as schemas_of_server  # noqa: E402
 
 FILE = HERE / "models.go"
-OPTIONS = {  # type: (schema, comment)
-    "RetryRule": ("Retry", "is how failed attempts of a message are repeated."),
-    "Repeat": ("Repeat", "makes a message recurring."),
-    "CheckBack": ("Transaction.check_back", "says when and where the server asks what became of a prepared message."),
-    "Transaction": ("Transaction", "makes a message prepared: it is delivered after a commit."),
-    "PutOptions": ("Put", "are the members of a put besides its data."),
-    "QueueSettings": ("QueueSettings", "are the settings of a queue."),
-    "ScheduleSettings": ("ScheduleSettings", "are the settings of a schedule besides the data of its messages."),
-    "WatchdogSettings": ("WatchdogPut", "are the settings of a watchdog besides the data of its message."),
-}
-ANSWERS = {
-    "Attempt": ("Attempt", "is one attempt in the timeline of a message."),
-    "Check": ("Check", "is what a check message asks about."),
-    "Receipt": ("PutResponse", "is the response to a put."),
-    "Message": ("Message", "is a message as it is shown."),
-    "Lease": ("Delivery", "is a message that this consumer has until its lease ends."),
-    "QueueState": ("Queue", "is the state of a queue."),
-}
 OPTIONAL = {"int64": "*int64", "float64": "*float64"}  # in options, where 0 is a value too
-REFERENCES = {"Duration": "time.Duration", "Instant": "time.Time", "Retry": "*RetryRule", "Repeat": "*Repeat", "Transaction": "*Transaction",
-              "Attempt": "Attempt", "Check": "*Check"}
-SCALARS = {"string": "string", "integer": "int64", "number": "float64", "boolean": "bool"}
+TYPES = Types(references={"Duration": "time.Duration", "Instant": "time.Time", "Retry": "*RetryRule", "Repeat": "*Repeat",
+                          "Transaction": "*Transaction", "Attempt": "Attempt", "Check": "*Check"},
+              scalars={"string": "string", "integer": "int64", "number": "float64", "boolean": "bool"}, list_of="[]{}", texts="map[string]string")
 NAMES = {"lease": "Token"}  # of a delivered message
 INITIALS = {"id", "ms", "dst", "iso"}
 HEAD = """// Options and answers of calls. Written by generate.py from the OpenAPI document of the server: do not change it by hand.
@@ -56,23 +38,8 @@ def go_name(member):
     return "".join(part.upper() if part in INITIALS else part.capitalize() for part in member.split("_"))
 
 
-def type_of(schemas, schema, other):
-    """The type of a member; `other` is that of an object, or of what has several types."""
-    if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return REFERENCES.get(name) or type_of(schemas, schemas[name], other)
-    for several in ("anyOf", "oneOf"):
-        if several in schema:
-            types = {type_of(schemas, each, other) for each in schema[several]}
-            return types.pop() if len(types) == 1 else other
-    kind = schema.get("type")
-    if kind == "array":
-        return f"[]{type_of(schemas, schema.get('items', {}), other)}"
-    if kind == "object" and dict(schema.get("additionalProperties") or {}).get("type") == "string":
-        return "map[string]string"
-    if isinstance(kind, list):
-        return other
-    return "bool" if "const" in schema else "string" if "enum" in schema else SCALARS.get(kind, other)
+def lowered(text):
+    return text[0].lower() + text[1:]
 
 
 def described(schema):
@@ -82,11 +49,11 @@ def described(schema):
 
 def options(schemas, name, schema, comment):
     """A struct whose zero fields are absent. The twins in milliseconds are for languages without durations."""
-    lines = [f"// {name} {comment} Fields that are zero are absent.", f"type {name} struct {{"]
+    lines = [f"// {name}: {lowered(comment)} Fields that are zero are absent.", f"type {name} struct {{"]
     for member, each in schema["properties"].items():
         if member in CONTENT or is_twin(member, schema["properties"]):
             continue
-        text = type_of(schemas, each, "any")
+        text = TYPES.of(schemas, each, "any")
         text = "*CheckBack" if member == "check_back" else OPTIONAL.get(text, text)
         lines.append(f"\t{go_name(member)} {text} `json:\"{member}\"`{described(each)}")
     return "\n".join([*lines, "}"])
@@ -95,11 +62,11 @@ def options(schemas, name, schema, comment):
 def answers(schemas, name, schema, comment):
     """A struct, with a method for each instant and duration, which are milliseconds in JSON."""
     properties, methods = schema["properties"], []
-    lines = [f"// {name} {comment}", f"type {name} struct {{", *(["\tcontent"] if "body" in properties else []), "\traw"]
+    lines = [f"// {name}: {lowered(comment)}", f"type {name} struct {{", *(["\tcontent"] if "body" in properties else []), "\traw"]
     for member, each in properties.items():
         if member in CONTENT or f"{member}_ms" in properties:
             continue
-        field, text = go_name(member), type_of(schemas, each, "json.RawMessage")
+        field, text = go_name(member), TYPES.of(schemas, each, "json.RawMessage")
         if member.endswith("_ms"):
             is_span = member in ("lateness_ms", "wait_ms") or member.removesuffix("_ms") + "_in" in properties or "_in_" in member
             kind, made = ("time.Duration", f"time.Duration(f.{field}) * time.Millisecond") if is_span else ("time.Time", f"instantOf(f.{field})")

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// RetryRule is how failed attempts of a message are repeated. Fields that are zero are absent.
+// RetryRule: how failed attempts of a message are repeated. Fields that are zero are absent.
 type RetryRule struct {
 	Attempts *int64        `json:"attempts"` // Deliveries before it becomes a dead letter; 1: no retries.
 	First    time.Duration `json:"first"`    // Backoff after the first failure.
@@ -16,7 +16,7 @@ type RetryRule struct {
 	Jitter   *float64      `json:"jitter"`   // Random variation of the backoff: 0.2 makes it up to 20 % shorter or longer.
 }
 
-// Repeat makes a message recurring. Fields that are zero are absent.
+// Repeat: makes a message recurring. Fields that are zero are absent.
 type Repeat struct {
 	Every  time.Duration `json:"every"`  // Make it a recurring message, with this interval.
 	Times  *int64        `json:"times"`  // Number of occurrences.
@@ -25,20 +25,20 @@ type Repeat struct {
 	Until  time.Time     `json:"until"`
 }
 
-// CheckBack says when and where the server asks what became of a prepared message. Fields that are zero are absent.
+// CheckBack: when and where the server asks what became of a prepared message. Fields that are zero are absent.
 type CheckBack struct {
 	Queue string        `json:"queue"` // Queue for check messages, which ask for the outcome when that time is over; without it, none are sent.
 	After time.Duration `json:"after"` // Time to respond with `commit` or `rollback`, before and after each check.
 	Times *int64        `json:"times"` // Number of check messages.
 }
 
-// Transaction makes a message prepared: it is delivered after a commit. Fields that are zero are absent.
+// Transaction: makes a message prepared: it is delivered after a commit. Fields that are zero are absent.
 type Transaction struct {
 	CheckBack *CheckBack `json:"check_back"`
 	Otherwise string     `json:"otherwise"` // Outcome without a response: rollback (default) or commit.
 }
 
-// PutOptions are the members of a put besides its data. Fields that are zero are absent.
+// PutOptions: members of a put besides its data. Fields that are zero are absent.
 type PutOptions struct {
 	Delay       time.Duration     `json:"delay"`
 	Due         time.Time         `json:"due"`
@@ -60,7 +60,7 @@ type PutOptions struct {
 	Imported    any               `json:"imported"`
 }
 
-// QueueSettings are the settings of a queue. Fields that are zero are absent.
+// QueueSettings: settings of a queue. Fields that are zero are absent.
 type QueueSettings struct {
 	Target any           `json:"target"` // The receiver of its messages.
 	Paused bool          `json:"paused"` // Pause the queue: deliver nothing.
@@ -69,7 +69,7 @@ type QueueSettings struct {
 	Limits any           `json:"limits"`
 }
 
-// ScheduleSettings are the settings of a schedule besides the data of its messages. Fields that are zero are absent.
+// ScheduleSettings: settings of a schedule besides the data of its messages. Fields that are zero are absent.
 type ScheduleSettings struct {
 	Queue         string            `json:"queue"`
 	Cron          string            `json:"cron"`           // A cron expression of 5 fields, of 6 fields that begin with seconds, or in Quartz syntax; or a macro such as @daily.
@@ -97,7 +97,7 @@ type ScheduleSettings struct {
 	Retry         *RetryRule        `json:"retry"`
 }
 
-// WatchdogSettings are the settings of a watchdog besides the data of its message. Fields that are zero are absent.
+// WatchdogSettings: settings of a watchdog besides the data of its message. Fields that are zero are absent.
 type WatchdogSettings struct {
 	Queue       string            `json:"queue"`
 	Timeout     time.Duration     `json:"timeout"`      // It fires this long after its last feed: 30s, 25h; required for a new watchdog.
@@ -113,7 +113,7 @@ type WatchdogSettings struct {
 	Retry       *RetryRule        `json:"retry"`
 }
 
-// Attempt is one attempt in the timeline of a message.
+// Attempt: one attempt in the timeline of a message.
 type Attempt struct {
 	raw
 	Attempt   int64  `json:"attempt"`
@@ -130,7 +130,7 @@ func (f *Attempt) Started() time.Time { return instantOf(f.StartedMS) }
 // Ended is EndedMS as an instant, zero if there is none.
 func (f *Attempt) Ended() time.Time { return instantOf(f.EndedMS) }
 
-// Check is what a check message asks about.
+// Check: what a check message asks about.
 type Check struct {
 	raw
 	Message   string `json:"message"`
@@ -139,7 +139,7 @@ type Check struct {
 	Otherwise string `json:"otherwise"`
 }
 
-// Receipt is the response to a put.
+// Receipt: the response to a put.
 type Receipt struct {
 	raw
 	ID       ID     `json:"id"`
@@ -154,7 +154,7 @@ type Receipt struct {
 // Due is DueMS as an instant, zero if there is none.
 func (f *Receipt) Due() time.Time { return instantOf(f.DueMS) }
 
-// Message is a message as it is shown.
+// Message: a message as it is shown.
 type Message struct {
 	content
 	raw
@@ -231,7 +231,7 @@ func (f *Message) Delivered() time.Time { return instantOf(f.DeliveredMS) }
 // Ended is EndedMS as an instant, zero if there is none.
 func (f *Message) Ended() time.Time { return instantOf(f.EndedMS) }
 
-// Lease is a message that this consumer has until its lease ends.
+// Lease: a message that this consumer has until its lease ends.
 type Lease struct {
 	content
 	raw
@@ -277,13 +277,13 @@ func (f *Lease) Lateness() time.Duration { return time.Duration(f.LatenessMS) * 
 // Wait is WaitMS as a duration.
 func (f *Lease) Wait() time.Duration { return time.Duration(f.WaitMS) * time.Millisecond }
 
-// QueueState is the state of a queue.
+// QueueState: the state of a queue.
 type QueueState struct {
 	raw
 	Namespace     string          `json:"namespace"`
 	Queue         string          `json:"queue"`
 	Paused        bool            `json:"paused"`
-	PausedBy      bool            `json:"paused_by"` // Present if the target of its webhook answered 410 Gone.
+	PausedBy      string          `json:"paused_by"` // Present if the target of its webhook answered 410 Gone.
 	Pending       int64           `json:"pending"`
 	Scheduled     int64           `json:"scheduled"`
 	Prepared      int64           `json:"prepared"`

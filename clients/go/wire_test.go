@@ -86,3 +86,11 @@ func TestOutcomesOfOneVerbAreOneRequest(t *testing.T) {
 		t.Error("it is empty")
 	}
 }
+
+// A queue that its webhook had paused could not be shown: the type of paused_by was that of a flag, and the server names who paused it.
+func TestAQueueThatItsWebhookPausedIsShown(t *testing.T) {
+	var state QueueState
+	if err := decode([]byte(`{"queue":"hooks","paused":true,"paused_by":"target"}`), &state); err != nil || state.PausedBy != "target" {
+		t.Error(state.PausedBy, err)
+	}
+}

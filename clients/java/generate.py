@@ -13,31 +13,16 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
-from openapi import CONTENT, compare_or_write, description_of, is_twin, part_of, schemas as schemas_of_server  # noqa: E402
+from openapi import ANSWERS, CONTENT, OPTIONS as COMMON, Types, compare_or_write, description_of, is_twin, part_of, schemas as schemas_of_server  # noqa: E402
 
 PLACE = HERE / "duewheel-client" / "src" / "main" / "java" / "duewheel"
 WRITTEN = "// Written by generate.py from the OpenAPI document of the server: do not change it by hand."
-OPTIONS = {  # class: (schema, comment)
-    "RetryRule": ("Retry", "How failed attempts of a message are repeated."),
-    "Repeat": ("Repeat", "Makes a message recurring."),
-    "CheckBack": ("Transaction.check_back", "When and where the server asks what became of a prepared message."),
-    "Transaction": ("Transaction", "Makes a message prepared: it is delivered after a commit."),
-    "Put": ("Put", "The members of a put besides its data."),
+OPTIONS = {  # class: (schema, what it is)
+    **{name.removesuffix("Options"): each for name, each in COMMON.items()},
     "Changes": ("Move", "What changes of a message. A null removes a member."),
-    "QueueSettings": ("QueueSettings", "The settings of a queue."),
-    "ScheduleSettings": ("ScheduleSettings", "The settings of a schedule besides the data of its messages."),
-    "WatchdogSettings": ("WatchdogPut", "The settings of a watchdog besides the data of its message."),
-    "LeaseOptions": ("Lease", "The members of a lease call."),
-    "FailOptions": ("Fail", "The members of a failed attempt besides its reason."),
-    "ExtendOptions": ("Extend", "The members of an extension."),
-}
-ANSWERS = {
-    "Attempt": ("Attempt", "One attempt in the timeline of a message."),
-    "Check": ("Check", "What a check message asks about."),
-    "Receipt": ("PutResponse", "The response to a put."),
-    "Message": ("Message", "A message as it is shown."),
-    "Lease": ("Delivery", "A message that this consumer has until its lease ends."),
-    "QueueState": ("Queue", "The state of a queue."),
+    "LeaseOptions": ("Lease", "Members of a lease call."),
+    "FailOptions": ("Fail", "Members of a failed attempt besides its reason."),
+    "ExtendOptions": ("Extend", "Members of an extension."),
 }
 # Members by hand, before the others.
 MORE = {
@@ -85,9 +70,10 @@ MORE = {
 """,
 }
 LEFT_OUT = {"FailOptions": {"reason"}}
-REFERENCES = {"Duration": "Duration", "Instant": "Instant", "Flex": "Duration", "Retry": "RetryRule", "Repeat": "Repeat", "Transaction": "Transaction",
-              "Attempt": "Attempt", "Check": "Check"}
-SCALARS = {"string": "String", "integer": "long", "number": "double", "boolean": "boolean"}
+TYPES = Types(references={"Duration": "Duration", "Instant": "Instant", "Flex": "Duration", "Retry": "RetryRule", "Repeat": "Repeat",
+                          "Transaction": "Transaction", "Attempt": "Attempt", "Check": "Check"},
+              scalars={"string": "String", "integer": "long", "number": "double", "boolean": "boolean"},
+              list_of="List<{}>", texts="Map<String, String>")
 NAMES = {"lease": "token", "wait": "waited"}  # of a delivered message; Object has a wait() already
 PARTS = {"String": "text({})", "long": "number({})", "double": "fraction({})", "boolean": "isTrue({})", "Instant": "instant({})", "Duration": "duration({})",
          "Map<String, String>": "texts({})", "JsonNode": "part({})", "List<String>": "list({}, JsonNode::asText)",
@@ -99,35 +85,6 @@ IMPORTS = {"Duration": "java.time.Duration", "Instant": "java.time.Instant", "Ma
 def java_name(member):
     first, *others = member.split("_")
     return first + "".join(part.capitalize() for part in others)
-
-
-def type_of(schemas, schema, other):
-    """The type of a member; `other` is that of an object, or of what has several types."""
-    if "$ref" in schema:
-        name = schema["$ref"].rpartition("/")[2]
-        return REFERENCES.get(name) or type_of(schemas, schemas[name], other)
-    if "x-patch-of" in schema:
-        return REFERENCES[schema["x-patch-of"]]
-    for several in ("anyOf", "oneOf"):
-        if several in schema:
-            types = {type_of(schemas, each, other) for each in schema[several] if each.get("type") != "null"}
-            return types.pop() if len(types) == 1 else other
-    kind = schema.get("type")
-    if isinstance(kind, list) and set(kind) - {"null"} != set(kind):
-        kind, = set(kind) - {"null"}
-    if kind == "array":
-        return f"List<{boxed(type_of(schemas, schema.get('items', {}), other))}>"
-    if kind == "object" and dict(schema.get("additionalProperties") or {}).get("type") in ("string", ["string", "null"]):
-        return "Map<String, String>"
-    if isinstance(kind, list):
-        return other
-    if "const" in schema:
-        return "boolean" if isinstance(schema["const"], bool) else "String"
-    return "String" if "enum" in schema else SCALARS.get(kind, other)
-
-
-def boxed(text):
-    return {"long": "Long", "double": "Double", "boolean": "Boolean"}.get(text, text)
 
 
 def comment(*parts):
@@ -147,7 +104,7 @@ def options(schemas, name, schema):
     for member, each in schema["properties"].items():
         if member in CONTENT or is_twin(member, schema["properties"]) or member in LEFT_OUT.get(name, ()):
             continue
-        text, field = "CheckBack" if member == "check_back" else type_of(schemas, each, "Object"), java_name(member)
+        text, field = "CheckBack" if member == "check_back" else TYPES.of(schemas, each, "Object"), java_name(member)
         methods.append(f"{comment(described(each))}    public {name} {field}({text} value) {{\n        return with(\"{member}\", value);\n    }}\n")
     return f"""public final class {name} extends Options<{name}> {{
     public {name}() {{
@@ -172,7 +129,7 @@ def answers(schemas, name, schema):
     for member, each in properties.items():
         if member in CONTENT or f"{member}_ms" in properties:
             continue
-        text, bare = type_of(schemas, each, "JsonNode"), member.removesuffix("_ms")
+        text, bare = TYPES.of(schemas, each, "JsonNode"), member.removesuffix("_ms")
         if bare != member:
             is_span = bare in ("lateness", "wait") or f"{bare}_in" in properties or "_in_" in member
             text = "Duration" if is_span else "Instant"

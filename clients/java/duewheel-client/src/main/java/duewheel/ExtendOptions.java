@@ -4,7 +4,7 @@ package duewheel;
 
 import java.time.Duration;
 
-/** The members of an extension. */
+/** Members of an extension. */
 public final class ExtendOptions extends Options<ExtendOptions> {
     public ExtendOptions() {
         super(java.util.Map.of());

@@ -4,7 +4,7 @@ package duewheel;
 
 import java.time.Duration;
 
-/** The members of a failed attempt besides its reason. */
+/** Members of a failed attempt besides its reason. */
 public final class FailOptions extends Options<FailOptions> {
     public FailOptions() {
         super(java.util.Map.of());

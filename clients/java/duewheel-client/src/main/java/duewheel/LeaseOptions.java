@@ -4,7 +4,7 @@ package duewheel;
 
 import java.time.Duration;
 
-/** The members of a lease call. */
+/** Members of a lease call. */
 public final class LeaseOptions extends Options<LeaseOptions> {
     public LeaseOptions() {
         super(java.util.Map.of());

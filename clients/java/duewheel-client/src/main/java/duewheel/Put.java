@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 
-/** The members of a put besides its data. */
+/** Members of a put besides its data. */
 public final class Put extends Options<Put> {
     public Put() {
         super(java.util.Map.of());

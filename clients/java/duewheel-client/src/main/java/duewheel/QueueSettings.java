@@ -4,7 +4,7 @@ package duewheel;
 
 import java.time.Duration;
 
-/** The settings of a queue. */
+/** Settings of a queue. */
 public final class QueueSettings extends Options<QueueSettings> {
     public QueueSettings() {
         super(java.util.Map.of());

@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Map;
 
-/** The settings of a schedule besides the data of its messages. */
+/** Settings of a schedule besides the data of its messages. */
 public final class ScheduleSettings extends Options<ScheduleSettings> {
     public ScheduleSettings() {
         super(java.util.Map.of());

@@ -5,7 +5,7 @@ package duewheel;
 import java.time.Duration;
 import java.util.Map;
 
-/** The settings of a watchdog besides the data of its message. */
+/** Settings of a watchdog besides the data of its message. */
 public final class WatchdogSettings extends Options<WatchdogSettings> {
     public WatchdogSettings() {
         super(java.util.Map.of());
