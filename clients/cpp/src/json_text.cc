@@ -91,9 +91,14 @@ bool skip_value(std::string_view& text, int depth) {
 // The length of the value at the start of valid JSON.
 std::size_t value_size(std::string_view text) {
     const auto string_size = [text](std::size_t begin) {
-        std::size_t at = begin + 1;
-        while (at < text.size() && text[at] != '"') at += text[at] == '\\' ? 2 : 1;
-        return std::min(at + 1, text.size()) - begin;
+        std::size_t end = text.find('"', begin + 1);
+        const auto is_escaped = [&] {
+            std::size_t slashes = 0;
+            while (text[end - 1 - slashes] == '\\') ++slashes;  // the quote at `begin` ends it
+            return slashes % 2 == 1;
+        };
+        while (end != std::string_view::npos && is_escaped()) end = text.find('"', end + 1);
+        return std::min(end, text.size() - 1) + 1 - begin;
     };
     if (text.starts_with('"')) return string_size(0);
     if (!text.starts_with('{') && !text.starts_with('['))

@@ -12,7 +12,15 @@ struct ThreadPool::State {
     std::condition_variable posted;
     std::deque<std::function<void()>> functions;  // guarded by mutex, as the others
     std::size_t idle = 0;                         // threads that wait
+    bool waking = false;                          // whether one of them is being woken
     bool closing = false;
+
+    // Wakes one thread if there is something for it. That one wakes the next: where functions are short, few are woken.
+    void wake_one() {
+        if (waking || idle == 0 || functions.empty()) return;
+        waking = true;
+        posted.notify_one();
+    }
 
     void run() {
         std::unique_lock lock(mutex);
@@ -20,9 +28,11 @@ struct ThreadPool::State {
             ++idle;
             posted.wait(lock, [this] { return closing || !functions.empty(); });
             --idle;
+            waking = false;
             if (functions.empty()) return;
             std::function<void()> function = std::move(functions.front());
             functions.pop_front();
+            wake_one();
             lock.unlock();
             function();
             function = nullptr;  // what it holds ends without the lock
@@ -45,14 +55,12 @@ ThreadPool::~ThreadPool() {
 }
 
 void ThreadPool::post(std::function<void()> function) {
-    {
-        const std::lock_guard lock(state_->mutex);
-        state_->functions.push_back(std::move(function));
-        if (state_->functions.size() > state_->idle && threads_.size() < threads_max_) {
-            threads_.emplace_back([state = state_] { state->run(); });
-        }
+    const std::lock_guard lock(state_->mutex);
+    state_->functions.push_back(std::move(function));
+    state_->wake_one();
+    if (state_->functions.size() > state_->idle && threads_.size() < threads_max_) {
+        threads_.emplace_back([state = state_] { state->run(); });
     }
-    state_->posted.notify_one();
 }
 
 }  // namespace duewheel::client
