@@ -113,16 +113,17 @@ Result<std::vector<std::string_view>> lease_texts(const JsonRequest& json) {
     return texts;
 }
 
-Result<LeaseToken> token_of(std::string_view text) {
+// `field`: the member that has the text; empty if it is the lease itself.
+Result<LeaseToken> token_of(std::string_view text, std::string_view field) {
     if (const std::optional<LeaseToken> token = parse_lease_text(text)) return *token;
     return Error{"bad_lease_token"_code,
-                 "this is not a lease token: use the string from the response to the lease call"};
+                 "this is not a lease token: use the string from the response to the lease call", std::string(field)};
 }
 
 // `common`: what the request says of all leases.
 Result<BatchRequest::Lease> read_lease(std::string_view text, CallPath::What what, const Command& common) {
     if (text.starts_with('"')) {
-        const Result<LeaseToken> token = token_of(text.substr(1, text.size() - 2));
+        const Result<LeaseToken> token = token_of(text.substr(1, text.size() - 2), "");
         if (!token) return token.error();
         return BatchRequest::Lease{*token, nullptr};
     }
@@ -132,7 +133,7 @@ Result<BatchRequest::Lease> read_lease(std::string_view text, CallPath::What wha
     const Result<std::optional<std::string_view>> given = json->text("token");
     if (!given) return given.error();
     if (!*given) return Error{"missing_member"_code, "`token` is missing: give the lease token", "token"};
-    const Result<LeaseToken> token = token_of(**given);
+    const Result<LeaseToken> token = token_of(**given, "token");
     if (!token) return token.error();
     Result<Command> command = read_lease_end(*json, what, &common);
     if (!command) return std::move(command).error();
