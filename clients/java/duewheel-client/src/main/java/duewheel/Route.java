@@ -78,10 +78,9 @@ final class Route {
         notifyAll();
     }
 
-    void wake() {
-        synchronized (this) {
-            notifyAll();
-        }
+    /** Makes those who wait look at what ends their wait. */
+    synchronized void wake() {
+        notifyAll();
     }
 
     /** Waits until this time, or until a handler has said something, which it takes; whether one has. Returns early when `ends` holds. */
