@@ -17,7 +17,7 @@ from durable.subject import BIN, Server
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 HERE = ROOT / "bench" / "durable" / "workers"
 OUT = ROOT / "build" / "peers"
-ROUNDS = 5
+ROUNDS = 3
 CONCURRENCY = 100
 BUILD_WITHIN_S, RUN_WITHIN_S = 900, 180
 
