@@ -7,6 +7,8 @@ namespace duewheel::client {
 
 namespace {
 
+constexpr std::size_t kReasonMax = 4096;  // bytes that the server keeps, of both ends
+
 std::string checked_json(std::string text) {
     if (!is_json(text)) throw_bad_data("the data is not JSON in UTF-8");
     for (char& c : text) {
@@ -68,7 +70,7 @@ void ObjectWriter::add_named(const std::string& name, const std::string& value) 
 }
 
 void add_members(ObjectWriter& members, const FailOptions& options, const std::string& reason) {
-    members("reason", reason);
+    members("reason", reason_text(reason));
     members("retry_in", options.retry_in);
     members("dead", options.dead);
 }
@@ -85,6 +87,16 @@ void add_members(ObjectWriter& members, Duration delay) {
 
 void add_members(ObjectWriter& members, const Json& result) {
     members("result", result);
+}
+
+std::string reason_text(std::string_view reason) {
+    std::string text = to_utf8(reason);
+    if (text.size() <= 2 * kReasonMax) return text;
+    const auto is_inside = [&text](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80; };
+    std::size_t begin = kReasonMax, end = text.size() - kReasonMax;
+    while (is_inside(begin)) --begin;
+    while (is_inside(end)) --end;
+    return text.erase(begin, end - begin);
 }
 
 std::string duration_text(Duration duration) {

@@ -21,6 +21,10 @@ std::string duration_text(Duration duration);
 // RFC 3339 in UTC, in whole milliseconds, rounded up.
 std::string instant_text(Instant instant);
 
+// A reason that the server accepts: with `?` in place of what is not UTF-8, and without the middle of a very long one,
+// which it would cut out anyway and which may make a request too large.
+std::string reason_text(std::string_view reason);
+
 // A name as one segment of a path, or a value of a query.
 std::string segment(std::string_view name);
 

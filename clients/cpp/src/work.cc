@@ -52,11 +52,17 @@ Ending Ending::ack(const Json& result) {
 }
 
 Ending Ending::fail(const std::string& reason, const FailOptions& options) {
-    return {"fail", members_json([&](ObjectWriter& members) { add_members(members, options, to_utf8(reason)); })};
+    return {"fail", members_json([&](ObjectWriter& members) { add_members(members, options, reason); })};
 }
 
 Ending Ending::release(Duration delay) {
     return {"release", members_json([&](ObjectWriter& members) { add_members(members, delay); })};
+}
+
+Ending Ending::refused(const std::string& verb, const Error& why) {
+    Ending ending = fail("the " + verb + " was refused: " + why.text());
+    ending.is_last = true;
+    return ending;
 }
 
 void Outbox::add(Ended ended) {

@@ -47,10 +47,13 @@ using Works = std::vector<std::shared_ptr<detail::Work>>;
 struct Ending {
     std::string verb;       // of the call
     std::string members{};  // of its JSON, each with a comma before it
+    bool is_last = false;   // tells a refusal, and its own refusal is only logged
 
     static Ending ack(const Json& result);
     static Ending fail(const std::string& reason, const FailOptions& options = {});
     static Ending release(Duration delay = {});
+    // The attempt fails because the server has refused the ending of this verb.
+    static Ending refused(const std::string& verb, const Error& why);
 };
 
 struct Ended {

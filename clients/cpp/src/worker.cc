@@ -10,6 +10,7 @@
 #include "json_text.h"
 #include "stop_signals.h"
 #include "thread_pool.h"
+#include "wire.h"
 #include "work.h"
 
 namespace duewheel::client {
@@ -29,8 +30,14 @@ constexpr int kReporters = 2;
 
 using SteadyClock = std::chrono::steady_clock;
 
+// Whether the same call may have success later: when the server is back, has room, or knows the token again.
 bool may_be_repeated(const Error& error) {
-    return error.family == Family::unavailable || error.family == Family::throttled;
+    return error.family == Family::unavailable || error.family == Family::throttled ||
+           error.family == Family::unauthorized;
+}
+
+LogLevel level_of(const Error& error) {
+    return error.family == Family::unauthorized ? LogLevel::error : LogLevel::warning;
 }
 
 }  // namespace
@@ -86,6 +93,8 @@ void JobOfAnyType::say(Json progress, Json checkpoint) {
 }  // namespace detail
 
 class Worker::Parts {
+    using ByVerb = std::map<std::string, std::vector<Ended>>;
+
   public:
     Parts(const Client& client, WorkerOptions options)
         : client_(client), poller_(client), options_(std::move(options)) {}
@@ -132,7 +141,7 @@ class Worker::Parts {
     void extended(const std::shared_ptr<Work>& work, const Result<Answer>& result, SteadyClock::time_point sent);
 
     void report_all();
-    void report(const std::vector<Ended>& all);
+    void report(const std::string& verb, const std::vector<Ended>& all, ByVerb& again);
 
     // What it holds, of one queue or of all.
     Works held(const Route* route = nullptr);
@@ -254,8 +263,7 @@ void Worker::Parts::poll(Route& route) {
             is_stopping = stopping_;
         }
         if (!leases && !is_stopping) {
-            log(leases.error().family == Family::unauthorized ? LogLevel::error : LogLevel::warning,
-                "no messages were leased from " + route.queue + ": " + leases.error().text());
+            log(level_of(leases.error()), "no messages were leased from " + route.queue + ": " + leases.error().text());
             pause(kErrorPause, [this] { return stopping_; });
         }
         if (!leases) continue;
@@ -300,6 +308,8 @@ Ending Worker::Parts::run(Work& work) {
     } catch (...) {
         outcome = failed("the handler threw something that is no std::exception");
     }
+    if (outcome.after < Duration::zero())
+        outcome = failed("the time until a retry or the end of a snooze is negative: " + duration_text(outcome.after));
     switch (outcome.kind) {
         case Outcome::Kind::done:
             return Ending::ack(outcome.result);
@@ -351,17 +361,20 @@ void Worker::Parts::forget(const std::shared_ptr<Work>& work) {
     if (held_.empty()) changed_.notify_all();
 }
 
+// While an outcome cannot be reported, its lease is extended as soon as that works again, so it is not given up until
+// the worker ends.
 void Worker::Parts::report_all() {
     for (std::vector<Ended> taken = outbox_.take(); !taken.empty(); taken = outbox_.take()) {
-        report(taken);
+        ByVerb left{{taken.front().ending.verb, taken}};
+        do {
+            for (const auto& [verb, all] : std::exchange(left, {})) report(verb, all, left);
+        } while (!left.empty() && pause(kErrorPause, [this] { return ended_; }));
         for (const Ended& ended : taken) forget(ended.work);
     }
 }
 
-// Tells the server endings of one verb. While the server cannot be reached, the leases are extended as soon as it is
-// back, so an ending is not given up until the worker ends.
-void Worker::Parts::report(const std::vector<Ended>& all) {
-    const std::string& verb = all.front().ending.verb;
+// Tells the server endings of one verb, and appends those to be told again.
+void Worker::Parts::report(const std::string& verb, const std::vector<Ended>& all, ByVerb& again) {
     Json body{"{\"leases\":["};
     for (const Ended& ended : all) {
         body.text += (&ended == &all.front() ? "{\"token\":" : ",{\"token\":");
@@ -369,12 +382,17 @@ void Worker::Parts::report(const std::vector<Ended>& all) {
         (body.text += ended.ending.members) += '}';
     }
     body.text += "]}";
-    Result<Json> answer = client_.call("POST", "/leases:" + verb, body);
-    while (!answer && may_be_repeated(answer.error())) {
-        log(LogLevel::warning,
+    const Result<Json> answer = client_.call("POST", "/leases:" + verb, body);
+    if (!answer && may_be_repeated(answer.error())) {
+        log(level_of(answer.error()),
             verb + " of " + std::to_string(all.size()) + " messages is not reported yet: " + answer.error().text());
-        if (!pause(kErrorPause, [this] { return ended_; })) return;
-        answer = client_.call("POST", "/leases:" + verb, body);
+        again[verb].insert(again[verb].end(), all.begin(), all.end());
+        return;
+    }
+    if (!answer && all.size() > 1) {  // one of them is the reason
+        const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+        report(verb, {all.begin(), middle}, again);
+        return report(verb, {middle, all.end()}, again);
     }
     const std::vector<std::string_view> results =
         answer ? elements_of(member_of(answer->text, "results")) : std::vector<std::string_view>();
@@ -383,15 +401,17 @@ void Worker::Parts::report(const std::vector<Ended>& all) {
                                              : i < results.size() ? problem_of(results[i])
                                                                   : std::nullopt;
         if (!refusal) continue;
-        const std::string& id = all[i].work->lease.id;
-        if (refusal->code == "lease_ended") {
-            log(LogLevel::warning,
-                "the " + verb + " of message " + id + " came too late, its lease had ended: " + refusal->text());
-            continue;
+        const std::string which = "the " + verb + " of message " + all[i].work->lease.id;
+        if (may_be_repeated(*refusal)) {
+            log(level_of(*refusal), which + " is not reported yet: " + refusal->text());
+            again[verb].push_back(all[i]);
+        } else if (refusal->code == "lease_ended") {
+            log(LogLevel::warning, which + " came too late, its lease had ended: " + refusal->text());
+        } else {
+            log(LogLevel::error, which + " was refused: " + refusal->text());
+            // A result that is too large, for example, fails visibly, instead of being repeated for ever.
+            if (!all[i].ending.is_last) report("fail", {{all[i].work, Ending::refused(verb, *refusal)}}, again);
         }
-        log(LogLevel::error, "the " + verb + " of message " + id + " was refused: " + refusal->text());
-        // A result that is too large, for example, fails visibly, instead of being repeated for ever.
-        if (verb != "fail") report({{all[i].work, Ending::fail("the " + verb + " was refused: " + refusal->text())}});
     }
 }
 
@@ -425,8 +445,14 @@ void Worker::Parts::extend(Route& route, bool all) {
         }
         said.lease = route.lease;
         const auto sent = SteadyClock::now();
-        const Result<Answer> result = client.extend(work->lease.token, said);
-        if (!result && may_be_repeated(result.error())) work->say_again(std::move(said));
+        Result<Answer> result = client.extend(work->lease.token, said);
+        if (!result && may_be_repeated(result.error())) {
+            work->say_again(std::move(said));
+        } else if (!result && result.error().code != "lease_ended") {
+            log(LogLevel::warning, "the progress or checkpoint of message " + work->lease.id + " of " + route.queue +
+                                       " was refused, its lease is extended without: " + result.error().text());
+            result = client.extend(work->lease.token, {.lease = route.lease});
+        }
         extended(work, result, sent);
     }
     for (std::size_t begin = 0; all && begin < silent.size(); begin += kManyMax) {

@@ -107,18 +107,46 @@ TEST_F(CppClient, many_results_are_reported_and_one_that_is_refused_fails_alone)
                        [](Job<int>& job) -> Outcome {
                            if (job.data == 7) return done(std::string(100'000, 'x'));
                            if (job.data == 8) return {.result = Json{"{"}};
+                           // The server refuses whole requests for these.
+                           if (job.data == 9) return {.result = Json{std::string(64, '[') + std::string(64, ']')}};
+                           if (job.data == 10) return {.result = Json{R"("\ud800")"}};
+                           if (job.data == 11) return {.result = Json{"1e99999999999"}};
+                           if (job.data == 12) return retry_after(std::chrono::years(200), "much later");
+                           if (job.data == 13) return retry_after(-1s);
+                           if (job.data == 14) return snooze(-1s);
+                           if (job.data == 15) return failed(std::string(2'000'000, 'x') + "the end");
                            return done(job.data);
                        },
                        {.concurrency = 100});
     worker.start().value();
     for (int i = 0; i < 300; ++i) {
         const std::string& id = receipts[static_cast<std::size_t>(i)].value().id;
-        if (i == 7 || i == 8) {
-            EXPECT_FALSE(awaited(id, "retrying").reason.empty());
+        if (i >= 7 && i <= 15) {
+            const std::string reason = awaited(id, "retrying").reason;
+            EXPECT_TRUE(i == 15 ? reason.ends_with("the end") : !reason.empty()) << i << " " << reason;
         } else {
-            EXPECT_EQ(awaited(id, "done").result.text, std::to_string(i));
+            const Message message = awaited(id, "done");
+            EXPECT_EQ(message.result.text, std::to_string(i));
+            EXPECT_EQ(message.attempts, 1) << i;
         }
     }
+}
+
+// A progress of more than 1 KiB was refused with the extension that carried it, and so was the next one, until the
+// lease had ended.
+TEST_F(CppClient, a_progress_that_is_refused_does_not_cost_the_lease) {
+    Worker worker(client, silent());
+    worker.handle<std::string>("q", [](Job<std::string>& job) {
+        const auto leased_until = job.deadline();
+        const auto give_up = std::chrono::steady_clock::now() + 8s;  // before the beat that comes anyway
+        while (job.deadline() == leased_until && std::chrono::steady_clock::now() < give_up) {
+            job.progress(std::string(2000, 'x'));
+            std::this_thread::yield();
+        }
+        return job.deadline() > leased_until;
+    });
+    worker.start().value();
+    EXPECT_EQ(awaited(put("q", "x"), "done").result.text, "true");
 }
 
 TEST_F(CppClient, schedules_and_checks_have_handlers) {

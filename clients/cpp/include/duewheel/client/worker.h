@@ -34,7 +34,7 @@ struct Outcome {
     Kind kind = Kind::done;
     Json result{};         // of done: any JSON of up to 64 KiB, which the producer gets with wait()
     std::string reason{};  // of the others but snoozed
-    Duration after{};      // until a retry or the end of a snooze
+    Duration after{};      // until a retry or the end of a snooze; a negative one fails the attempt
 };
 
 // The message is done, with a result of any type that has a Codec.
