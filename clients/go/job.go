@@ -29,13 +29,19 @@ type outcomeError struct {
 func (e *outcomeError) Error() string { return e.text }
 
 // RetryAfter is returned by a handler: the attempt has failed, and the next one follows after this time instead of the backoff. Wrapped with
-// fmt.Errorf("...: %w", ...) it has a reason; the same holds for Snooze.
+// fmt.Errorf("...: %w", ...) it has a reason; the same holds for Snooze. A negative duration is an ordinary error.
 func RetryAfter(after time.Duration) error {
+	if after < 0 {
+		return fmt.Errorf("duewheel: RetryAfter(%v) is negative: give it a duration of 0 or more", after)
+	}
 	return &outcomeError{fmt.Sprintf("retry after %v", after), outcome{verb: "fail", members: map[string]any{"retry_in": after}}}
 }
 
 // Snooze is returned by a handler: not now. The message returns after this time, and the attempt does not count.
 func Snooze(delay time.Duration) error {
+	if delay < 0 {
+		return fmt.Errorf("duewheel: Snooze(%v) is negative: give it a duration of 0 or more", delay)
+	}
 	return &outcomeError{fmt.Sprintf("snooze for %v", delay), outcome{verb: "release", members: releaseMembers(delay)}}
 }
 
@@ -189,7 +195,7 @@ func (k *work) run(log *slog.Logger, around []Middleware) (ended outcome) {
 			ended.members[name] = value
 		}
 		if ended.verb == "fail" {
-			ended.members["reason"] = err.Error()
+			ended.members["reason"] = shortened(err.Error())
 		}
 		return ended
 	case err != nil && errors.Is(context.Cause(k.ctx), ErrStopping):
@@ -226,7 +232,7 @@ func (k *work) call(around []Middleware) (result any, err error) {
 }
 
 func failed(reason string) outcome {
-	return outcome{"fail", map[string]any{"reason": reason}}
+	return outcome{"fail", map[string]any{"reason": shortened(reason)}}
 }
 
 // poke wakes the goroutine that waits for the channel, which has a place for one value.

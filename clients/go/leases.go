@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"strings"
 	"time"
 )
 
@@ -183,9 +184,19 @@ func ackMembers(result any) map[string]any {
 func failMembers(reason string, options FailOptions) map[string]any {
 	members := membersOf(options)
 	if reason != "" {
-		members["reason"] = reason
+		members["reason"] = shortened(reason)
 	}
 	return members
+}
+
+// shortened is what the server keeps of a reason, so that a long one is not too large for a request.
+func shortened(reason string) string {
+	const size, gap = 4096, " … "
+	if reason = strings.ToValidUTF8(reason, "\ufffd"); len(reason) <= size {
+		return reason
+	}
+	whole := func(part string) string { return strings.ToValidUTF8(part, "") } // without the rest of a character that was cut
+	return whole(reason[:size/4]) + gap + whole(reason[len(reason)-(size-size/4-len(gap)):])
 }
 
 func extendMembers(options ExtendOptions) map[string]any {

@@ -17,7 +17,7 @@ import (
 
 const (
 	backoffFirst = 50 * time.Millisecond
-	backoffMax   = 2 * time.Second
+	backoffMax   = time.Second
 	redirectsMax = 5
 )
 

@@ -239,11 +239,7 @@ func (w *Worker) poll(r *route, values context.Context) {
 			if w.polling.Err() != nil {
 				return
 			}
-			level := slog.LevelWarn
-			if errors.Is(err, ErrUnauthorized) {
-				level = slog.LevelError
-			}
-			w.log.Log(w.polling, level, "duewheel: no messages were leased", "queue", r.queue, "error", err)
+			w.log.Log(w.polling, levelOf(err), "duewheel: no messages were leased", "queue", r.queue, "error", err)
 			sleep(w.polling, errorPause)
 			continue
 		}
@@ -330,41 +326,68 @@ func (w *Worker) reportAll() {
 	}
 }
 
-// report tells the server outcomes of one verb. While the server cannot be reached, the leases are extended as soon as it is back, so
-// the outcome is not given up until the worker ends.
+// report tells the server outcomes of one verb. Those that it cannot tell now are repeated until the worker ends: their leases are extended
+// as soon as the server is back and the token is valid. A request that is refused as a whole is sent again in two halves, until the outcome
+// that is at fault stands alone.
 func (w *Worker) report(ended []ending) {
 	verb := ended[0].outcome.verb
-	leases := make([]any, len(ended))
-	for i, each := range ended {
-		leases[i] = leaseWith(each.work.lease.Token, each.outcome.members)
-	}
-	ctx := context.Background()
-	results, err := w.client.many(ctx, leases, verb, nil)
-	for errors.Is(err, ErrUnavailable) || errors.Is(err, ErrThrottled) {
-		w.log.Warn("duewheel: outcomes are not reported yet", "outcome", verb, "messages", len(ended), "error", err)
-		select {
-		case <-w.ended:
+	for len(ended) > 0 {
+		leases := make([]any, len(ended))
+		for i, each := range ended {
+			leases[i] = leaseWith(each.work.lease.Token, each.outcome.members)
+		}
+		results, err := w.client.many(context.Background(), leases, verb, nil)
+		if half := len(ended) / 2; half > 0 && err != nil && !passes(err) {
+			w.report(ended[:half])
+			w.report(ended[half:])
 			return
-		case <-time.After(errorPause):
 		}
-		results, err = w.client.many(ctx, leases, verb, nil)
-	}
-	for i, each := range ended {
-		refusal := err
-		if refusal == nil && i < len(results) {
-			refusal = results[i].Err
+		var later []ending
+		var reason error
+		for i, each := range ended {
+			refusal := err
+			if refusal == nil && i < len(results) {
+				refusal = results[i].Err
+			}
+			if passes(refusal) {
+				later, reason = append(later, each), refusal
+			} else if refusal != nil {
+				w.refused(each, refusal)
+			}
 		}
-		switch id := each.work.lease.ID; {
-		case refusal == nil:
-		case CodeOf(refusal) == "lease_ended":
-			w.log.Warn("duewheel: an outcome came too late, the lease had ended", "outcome", verb, "message", id, "error", refusal)
-		default:
-			w.log.Error("duewheel: an outcome was refused", "outcome", verb, "message", id, "error", refusal)
-			if verb != "fail" { // a result that is too large, for example: fail visibly, instead of being repeated for ever
-				w.report([]ending{{work: each.work, outcome: failed("the " + verb + " was refused: " + refusal.Error())}})
+		if ended = later; len(ended) > 0 {
+			w.log.Log(context.Background(), levelOf(reason), "duewheel: outcomes are not reported yet", "outcome", verb, "messages", len(ended), "error", reason)
+			select {
+			case <-w.ended:
+				return
+			case <-time.After(errorPause):
 			}
 		}
 	}
+}
+
+func (w *Worker) refused(each ending, refusal error) {
+	verb, id := each.outcome.verb, each.work.lease.ID
+	if CodeOf(refusal) == "lease_ended" {
+		w.log.Warn("duewheel: an outcome came too late, the lease had ended", "outcome", verb, "message", id, "error", refusal)
+		return
+	}
+	w.log.Error("duewheel: an outcome was refused", "outcome", verb, "message", id, "error", refusal)
+	if verb != "fail" || len(each.outcome.members) > 1 { // a result that is too large, for example: fail visibly, instead of being repeated for ever
+		w.report([]ending{{work: each.work, outcome: failed("the " + verb + " was refused: " + refusal.Error())}})
+	}
+}
+
+// passes tells whether the call may succeed later as it is.
+func passes(err error) bool {
+	return errors.Is(err, ErrUnavailable) || errors.Is(err, ErrThrottled) || errors.Is(err, ErrUnauthorized)
+}
+
+func levelOf(err error) slog.Level {
+	if errors.Is(err, ErrUnauthorized) {
+		return slog.LevelError
+	}
+	return slog.LevelWarn
 }
 
 // beat extends the leases of a queue at a third of their length, and at once those of handlers that have said something.
@@ -388,26 +411,40 @@ func (w *Worker) beat(r *route) {
 	}
 }
 
-// extend sends what handlers have said one by one, and, if all are due, extends all other leases with one request.
+// extend extends all leases whose handlers have said nothing, if they are due, with one request, and sends one by one what the others have
+// said. If that is refused, it is dropped, and the lease is extended without it.
 func (w *Worker) extend(r *route, all bool) {
 	ctx, cancel := context.WithTimeout(context.Background(), max(r.lease/3, time.Second)) // then the next beat is due
 	defer cancel()
 	var silent []*work
+	said := map[*work]ExtendOptions{}
 	for _, k := range w.works(r) {
-		progress, checkpoint := k.takeSaid()
-		if progress == nil && checkpoint == nil {
+		if progress, checkpoint := k.takeSaid(); progress != nil || checkpoint != nil {
+			said[k] = ExtendOptions{Lease: r.lease, Progress: progress, Checkpoint: checkpoint}
+		} else if all {
 			silent = append(silent, k)
-			continue
 		}
-		result, err := w.client.Extend(ctx, k.lease.Token, ExtendOptions{Lease: r.lease, Progress: progress, Checkpoint: checkpoint})
-		if errors.Is(err, ErrUnavailable) || errors.Is(err, ErrThrottled) {
-			k.sayAgain(progress, checkpoint)
+	}
+	w.extendMany(ctx, r, silent)
+	var unsaid []*work
+	for k, options := range said {
+		result, err := w.client.Extend(ctx, k.lease.Token, options)
+		if passes(err) {
+			k.sayAgain(options.Progress, options.Checkpoint)
+		} else if err != nil && CodeOf(err) != "lease_ended" {
+			w.log.Warn("duewheel: progress or a checkpoint was refused, it is dropped", "queue", r.queue, "message", k.lease.ID, "error", err)
+			unsaid = append(unsaid, k)
+			continue
 		}
 		w.extended(k, LeaseResult{result, err})
 	}
-	for all && len(silent) > 0 {
-		part := silent[:min(len(silent), ManyMax)]
-		silent = silent[len(part):]
+	w.extendMany(ctx, r, unsaid)
+}
+
+func (w *Worker) extendMany(ctx context.Context, r *route, works []*work) {
+	for len(works) > 0 {
+		part := works[:min(len(works), ManyMax)]
+		works = works[len(part):]
 		tokens := make([]string, len(part))
 		for i, k := range part {
 			tokens[i] = k.lease.Token

@@ -1,14 +1,23 @@
 package duewheel_test
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
+	"log"
 	"log/slog"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -27,8 +36,8 @@ var (
 )
 
 // silent is a worker whose warnings are expected.
-func silent(server *duewheeltest.Server) *duewheel.Worker {
-	return duewheel.NewWorker(server.Client, duewheel.WorkerOptions{Name: "w", Log: slog.New(slog.NewTextHandler(new(bytes.Buffer), nil))})
+func silent(client *duewheel.Client) *duewheel.Worker {
+	return duewheel.NewWorker(client, duewheel.WorkerOptions{Name: "w", Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 }
 
 func put[T any](t *testing.T, queue duewheel.Queue[T], data T, options ...duewheel.PutOption) duewheel.ID {
@@ -61,7 +70,7 @@ func TestSeveralTypesInOneQueueAreToldApartByTheirKindAndMiddlewareSeesThem(t *t
 	server := duewheeltest.Start(t)
 	client := server.Client
 	mails, bills := duewheel.NewQueue[email](client, "kinds").Kind("mail"), duewheel.NewQueue[bill](client, "kinds").Kind("bill")
-	worker := silent(server)
+	worker := silent(server.Client)
 	duewheel.HandleResult(worker, mails, func(_ context.Context, job *duewheel.Job[email]) (string, error) { return job.Data.To, nil })
 	duewheel.HandleResult(worker, bills, func(_ context.Context, job *duewheel.Job[bill]) (int, error) { return job.Data.Amount, nil })
 	seen := make(chan string, 100)
@@ -96,7 +105,7 @@ func TestAPanicALostGoroutineAndDataThatDoesNotFitFailTheAttempt(t *testing.T) {
 	server := duewheeltest.Start(t)
 	client := server.Client
 	odd := duewheel.NewQueue[email](client, "odd")
-	worker := silent(server)
+	worker := silent(server.Client)
 	duewheel.Handle(worker, odd, func(_ context.Context, job *duewheel.Job[email]) error {
 		if job.Data.To == "goexit" {
 			runtime.Goexit()
@@ -117,7 +126,7 @@ func TestOutcomesMayBeWrappedAndSchedulesAndChecksHaveHandlers(t *testing.T) {
 	client := server.Client
 	wrapped, parcels := duewheel.NewQueue[string](client, "wrapped"), duewheel.NewQueue[string](client, "parcels")
 	checks := duewheel.NewQueue[string](client, "checks")
-	worker, ran := silent(server), make(chan struct{}, 100)
+	worker, ran := silent(server.Client), make(chan struct{}, 100)
 	duewheel.Handle(worker, wrapped, func(context.Context, *duewheel.Job[string]) error {
 		return errors.Join(errors.New("no such customer"), duewheel.Dead("gone"))
 	})
@@ -152,7 +161,7 @@ func TestASignalDrainsAndASecondOneGivesBackAtOnce(t *testing.T) {
 	server := duewheeltest.Start(t)
 	client := server.Client
 	slow := duewheel.NewQueue[string](client, "slow")
-	worker, begun, release := silent(server), make(chan struct{}, 2), make(chan struct{})
+	worker, begun, release := silent(server.Client), make(chan struct{}, 2), make(chan struct{})
 	var cause error
 	duewheel.Handle(worker, slow, func(ctx context.Context, job *duewheel.Job[string]) error {
 		begun <- struct{}{}
@@ -233,7 +242,7 @@ func TestErrorsHaveFamiliesAndACancelledContextEndsACall(t *testing.T) {
 
 func TestAWorkerThatIsStoppedBeforeItStartsHandlesNothing(t *testing.T) {
 	server := duewheeltest.Start(t)
-	queue, worker := duewheel.NewQueue[string](server.Client, "early"), silent(server)
+	queue, worker := duewheel.NewQueue[string](server.Client, "early"), silent(server.Client)
 	duewheel.Handle(worker, queue, func(context.Context, *duewheel.Job[string]) error { return nil })
 	worker.Stop(0)
 	if err := worker.Start(ctx); err != nil {
@@ -242,5 +251,148 @@ func TestAWorkerThatIsStoppedBeforeItStartsHandlesNothing(t *testing.T) {
 	worker.Stop(0)
 	if message := awaited(t, server.Client, put(t, queue, "x"), "ready"); message.Attempts != 0 {
 		t.Errorf("it was handled: %s", message.Raw)
+	}
+}
+
+// through is a client whose requests pass a proxy, which answers those that the function accepts with this status and code.
+func through(t *testing.T, server *duewheeltest.Server, refuses func(*http.Request) bool, status int, code string) *duewheel.Client {
+	t.Helper()
+	target, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	forward := httputil.NewSingleHostReverseProxy(target)
+	forward.ErrorLog = log.New(io.Discard, "", 0) // a stop ends a call that waits for messages
+	proxy := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, request *http.Request) {
+		if !refuses(request) {
+			forward.ServeHTTP(answer, request)
+			return
+		}
+		answer.Header().Set("Content-Type", "application/problem+json")
+		answer.WriteHeader(status)
+		fmt.Fprintf(answer, `{"status":%d,"code":%q,"detail":"of the proxy"}`, status, code)
+	}))
+	t.Cleanup(proxy.Close)
+	client, err := duewheel.New(proxy.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client
+}
+
+// A result that the server refuses made the whole request fail that had reported it with others: their successes became failures.
+func TestAResultThatIsRefusedFailsItsMessageAlone(t *testing.T) {
+	server := duewheeltest.Start(t)
+	refused := []string{strings.Repeat("[", 99) + strings.Repeat("]", 99), "1e99999999999", `"\ud800"`}
+	const all = 40
+	queue := duewheel.NewQueue[int](server.Client, "results")
+	worker, handled := silent(server.Client), make(chan int, 2*all)
+	var begun sync.WaitGroup
+	begun.Add(all)
+	duewheel.HandleResult(worker, queue, func(_ context.Context, job *duewheel.Job[int]) (any, error) {
+		handled <- job.Data
+		begun.Done()
+		begun.Wait() // so that their outcomes are reported together
+		if job.Data < len(refused) {
+			return json.RawMessage(refused[job.Data]), nil
+		}
+		return job.Data, nil
+	}, duewheel.Concurrency(all))
+	ids := []duewheel.ID{}
+	for i := range all {
+		ids = append(ids, put(t, queue, i, once))
+	}
+	server.Run(worker)
+	for i, id := range ids {
+		if i >= len(refused) {
+			awaited(t, server.Client, id, "done")
+		} else if got := awaited(t, server.Client, id, "retrying").Reason; !strings.Contains(got, "the ack was refused") {
+			t.Errorf("%s: %s", refused[i], got)
+		}
+	}
+	if len(handled) != all {
+		t.Errorf("%d messages were handled %d times", all, len(handled))
+	}
+}
+
+// Each refused progress took the place of an extension, so a handler that said one often lost its lease.
+func TestProgressThatIsRefusedDoesNotCostTheLease(t *testing.T) {
+	const lease = time.Second // of the server, whose time stands still
+	for name, progress := range map[string]any{"by the client": math.NaN(), "by the server": 2} {
+		t.Run(name, func(t *testing.T) {
+			server := duewheeltest.Start(t)
+			queue := duewheel.NewQueue[string](server.Client, "progress")
+			worker, over := silent(server.Client), make(chan struct{})
+			duewheel.Handle(worker, queue, func(_ context.Context, job *duewheel.Job[string]) error {
+				for {
+					select {
+					case <-over:
+						return nil
+					case <-time.After(time.Millisecond):
+						job.Progress(progress, nil)
+					}
+				}
+			}, duewheel.LeaseFor(lease))
+			id := put(t, queue, "x")
+			server.Run(worker)
+			awaited(t, server.Client, id, "leased")
+			for range 3 {
+				clock, err := server.Client.Advance(ctx, lease*2/3)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for deadline := time.Now().Add(within / 4); ; time.Sleep(10 * time.Millisecond) {
+					if awaited(t, server.Client, id, "leased").LeaseUntilMS >= clock.ServerTimeMS+lease.Milliseconds() {
+						break
+					}
+					if time.Now().After(deadline) {
+						close(over)
+						t.Fatal("the lease was not extended")
+					}
+				}
+			}
+			close(over)
+			if message := awaited(t, server.Client, id, "done"); message.Attempts != 1 {
+				t.Error(string(message.Raw))
+			}
+		})
+	}
+}
+
+// A token that was not valid for a moment made the outcome of a handler be given up, and its message was handled again.
+func TestAnOutcomeIsKeptWhileTheTokenIsNotValid(t *testing.T) {
+	server := duewheeltest.Start(t)
+	var refusals atomic.Int32
+	client := through(t, server, func(request *http.Request) bool {
+		return strings.HasSuffix(request.URL.Path, "/leases:ack") && refusals.Add(1) == 1
+	}, http.StatusUnauthorized, "unauthorized")
+	queue := duewheel.NewQueue[string](client, "tokens")
+	worker := silent(client)
+	duewheel.Handle(worker, queue, func(context.Context, *duewheel.Job[string]) error { return nil })
+	server.Run(worker)
+	if message := awaited(t, server.Client, put(t, queue, "x"), "done"); message.Attempts != 1 || refusals.Load() != 2 {
+		t.Error(refusals.Load(), string(message.Raw))
+	}
+}
+
+// The server refuses such failures, and so the attempt ended in silence with its lease.
+func TestAFailureThatTheServerWouldRefuseIsVisible(t *testing.T) {
+	server := duewheeltest.Start(t)
+	queue := duewheel.NewQueue[string](server.Client, "failures")
+	failures := map[string]error{
+		"RetryAfter(-1s) is negative": duewheel.RetryAfter(-time.Second),
+		"Snooze(-1s) is negative":     fmt.Errorf("busy: %w", duewheel.Snooze(-time.Second)),
+		"the fail was refused":        duewheel.RetryAfter(math.MaxInt64),
+		"the release was refused":     duewheel.Snooze(math.MaxInt64),
+		"it ends here":                errors.New("\xff" + strings.Repeat("x", 20<<20) + "it ends here"),
+	}
+	worker := silent(server.Client)
+	duewheel.Handle(worker, queue, func(_ context.Context, job *duewheel.Job[string]) error { return failures[job.Data] })
+	server.Run(worker)
+	for reason := range failures {
+		message := awaited(t, server.Client, put(t, queue, reason, once), "retrying")
+		if !strings.Contains(message.Reason, reason) || len(message.Reason) > 4096 {
+			t.Errorf("%s: %.300s", reason, message.Reason)
+		}
 	}
 }
