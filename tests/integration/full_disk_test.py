@@ -151,7 +151,7 @@ class FullDisk(unittest.TestCase):
         while time.monotonic() - began < SOON_S:
             status, answer = client.put("near", "after it")
             if status == 201:
-                self.assertEqual(client.request("GET", "/readyz"), (200, {"ready": True}))
+                self.assertEqual(client.request("GET", "/readyz")[0], 200)
                 self.assertEqual(metric(client, "duewheel_store_full"), 0)
                 return time.monotonic() - began, answer["id"]
             self.assertEqual(answer["code"], "store_full")
@@ -185,7 +185,7 @@ class FullDisk(unittest.TestCase):
                 daemon, disk = self.started([], megabytes, segments_of_tests=False)
                 client = daemon.client()
                 body = BODY * (megabytes // SMALLEST_MEGABYTES)
-                self.assertEqual(client.request("GET", "/readyz"), (200, {"ready": True}))
+                self.assertEqual(client.request("GET", "/readyz")[0], 200)
                 accepted = []
                 for _ in range(100_000):
                     status, answer = client.put("far", body, delay="10h")
