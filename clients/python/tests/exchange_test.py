@@ -99,6 +99,15 @@ class ExchangeTest(unittest.TestCase):
                 self.exchange(calls.lease("mail")).answered(Response(200, {"content-type": "application/json"}, body), 100)
             self.assertEqual(raised.exception.code, "not_duewheel")
 
+    # Python converts no text of more than 4,300 digits, and one such number kept all messages of its response from the worker.
+    def test_integers_have_any_length(self):
+        for digits in ("9" * 5000, "-1" + "0" * 20000):
+            exchange = self.exchange(calls.call("GET", "/x"))
+            exchange.answered(Response(200, {"content-type": "application/json"}, f'{{"json": [{digits}, 7]}}'.encode()), 100)
+            large, small = exchange.result["json"]
+            self.assertEqual(small, 7)
+            self.assertEqual(large, -10 ** 20000 if digits[0] == "-" else 10 ** 5000 - 1)
+
     def test_a_namespace_is_part_of_each_path_but_those_of_the_server(self):
         settings = Settings("http://one:1", None, "größe", 10, True)
         self.assertEqual(settings.path_of(calls.fire("7")), "/v1/namespaces/gr%C3%B6%C3%9Fe/messages/7:fire")

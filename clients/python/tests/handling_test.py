@@ -51,6 +51,43 @@ class OutcomeTest(unittest.TestCase):
         with self.assertLogs("duewheel"):
             self.assertEqual(self.route().returned(job(), object()).verb, "fail")
 
+    # NaN and half a surrogate passed the check, and then the server refused all outcomes of the request.
+    def test_a_result_that_no_request_can_carry_fails(self):
+        endless = []
+        endless.append(endless)
+        for value in (float("nan"), float("inf"), {"text": "\ud800"}, endless, 10 ** 5000):
+            with self.assertLogs("duewheel"):
+                self.assertEqual(self.route().returned(job(), value).verb, "fail")
+
+    # The result was encoded when it was reported, after another thread had changed it.
+    def test_a_result_that_is_changed_later_is_what_was_returned(self):
+        value = {"pages": [1]}
+        outcome = self.route().returned(job(), value)
+        value["pages"].append(object())
+        self.assertEqual(outcome, Outcome("ack", {"result": {"pages": [1]}}))
+
+    def test_progress_that_is_no_json_is_dropped(self):
+        one = job()
+        one.progress(0.5, checkpoint=[7])
+        for value in (float("nan"), "\ud800", object()):
+            with self.assertLogs("duewheel"):
+                one.progress(value)
+        self.assertEqual(one.take_said(), {"progress": 0.5, "checkpoint": [7]})
+
+    # The fail or the release was refused, and the message had no outcome until its lease ended.
+    def test_a_pause_that_is_none_is_refused_where_it_is_made(self):
+        for wrong in (-HOUR, 5, "1h"):
+            with self.assertRaises((TypeError, ValueError)):
+                Retry("again", after=wrong)
+            with self.assertRaises((TypeError, ValueError)):
+                Snooze(wrong)
+
+    def test_a_reason_is_short_and_valid_text(self):
+        reason = self.route().raised(job(), Dead("\ud800" + "ä" * 3000 + " the end")).options["reason"]
+        self.assertLessEqual(len(reason.encode()), 4096)
+        self.assertTrue(reason.endswith("ä the end"))
+        self.assertEqual(self.route().raised(job(), Retry("half \ud800")).options["reason"], "half ?")
+
     def test_an_unknown_kind_is_an_error(self):
         route = self.route(type={"item": Item})
         self.assertEqual(route.data_of(job(json={"name": "a"}, headers={"kind": "item"})), Item("a"))

@@ -2,6 +2,7 @@
 
 import asyncio
 import base64
+import concurrent.futures
 import datetime
 import json
 import logging
@@ -72,6 +73,7 @@ class Loop:
 
     def __init__(self):
         self.loop = asyncio.new_event_loop()
+        self.loop.set_default_executor(concurrent.futures.ThreadPoolExecutor(100))  # handlers of a worker that wait at once
         threading.Thread(target=self.loop.run_forever, daemon=True).start()
 
     def finish(self, coroutine):

@@ -16,7 +16,7 @@ from urllib.parse import quote, urlsplit
 from .calls import PATH_OF_SERVER, Call
 from .codec import Codec, open_all, sealed
 from .errors import DuewheelError, InvalidRequest, Unavailable, error_of
-from .wire import dumps
+from .wire import dumps, loads
 
 T = TypeVar("T")
 BACKOFF_FIRST_S, BACKOFF_MAX_S = 0.05, 2.0
@@ -177,9 +177,9 @@ class Exchange(Generic[T]):
     def answer_of(self, response: Response) -> Any:
         kind = response.headers.get("content-type", "")
         if kind.startswith("application/json"):
-            return json.loads(response.body)
+            return loads(response.body)
         if kind.startswith("application/x-ndjson"):
-            return [json.loads(line) for line in response.body.splitlines()]
+            return [loads(line) for line in response.body.splitlines()]
         raise self.not_duewheel(response)
 
     def refusal_of(self, response: Response) -> DuewheelError:

@@ -17,13 +17,14 @@ from typing import Any, Callable, Mapping, Optional, Union
 from .errors import DuewheelError
 from .messages import Lease
 from .typed import typed
-from .wire import plain
+from .wire import copied
 
 LOG = logging.getLogger("duewheel")
 Handler = Callable[[Any, "Job"], Any]
 Types = Union[type, Mapping[str, type], None]
 MANY_MAX = 1000  # leases that one request may end or extend
 BODY_MAX = 1 << 20  # bytes of results and reasons in one request of several
+REASON_MAX = 4096  # bytes of a reason; the end of a longer one is sent
 
 
 class Retry(Exception):
@@ -31,7 +32,7 @@ class Retry(Exception):
 
     def __init__(self, reason: str = "retry", *, after: Optional[datetime.timedelta] = None) -> None:
         super().__init__(reason)
-        self.after = after
+        self.after = None if after is None else checked(after)
 
 
 class Snooze(Exception):
@@ -41,11 +42,20 @@ class Snooze(Exception):
         if (delay is None) == (until is None):
             raise TypeError("Snooze takes either a delay or `until`")
         super().__init__(f"for {delay}" if delay is not None else f"until {until}")
-        self.delay = delay if until is None else max(until - datetime.datetime.now(until.tzinfo), datetime.timedelta())
+        self.delay = checked(delay) if until is None else max(until - datetime.datetime.now(until.tzinfo), datetime.timedelta())
 
 
 class Dead(Exception):
     """Raised by a handler: no attempt will succeed. The message is a dead letter at once."""
+
+
+def checked(pause: Any) -> datetime.timedelta:
+    """The time until a message returns. Raises in the handler, so that its attempt fails visibly."""
+    if not isinstance(pause, datetime.timedelta):
+        raise TypeError(f"{pause!r} is no datetime.timedelta")
+    if pause < datetime.timedelta():
+        raise ValueError(f"{pause} is negative")
+    return pause
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +63,12 @@ class Outcome:
     """The call that ends a lease, with its options."""
     verb: str
     options: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+
+def failed(reason: str, **options: Any) -> Outcome:
+    """The attempt has failed, with the end of a long reason."""
+    text = reason.encode(errors="replace")  # half a surrogate has no encoding
+    return Outcome("fail", {"reason": text[-REASON_MAX:].decode(errors="ignore"), **options})
 
 
 class Job:
@@ -89,11 +105,14 @@ class Job:
 
     def progress(self, value: Any, checkpoint: Any = None) -> None:
         """Says how far the work is: 0 to 1, or any JSON of up to 1 KiB. A checkpoint is what the next attempt gets if this one does
-        not end. Both are sent soon, by another thread, and only the newest ones."""
+        not end. Both are sent soon, by another thread, and only the newest ones. What is refused is logged and dropped."""
+        try:
+            said = {"progress": copied(value), **({} if checkpoint is None else {"checkpoint": copied(checkpoint)})}
+        except (TypeError, ValueError, RuntimeError) as error:
+            LOG.warning("duewheel: the progress of message %s is no JSON, and is dropped: %s", self.id, error)
+            return
         with self.lock:
-            self.said["progress"] = value
-            if checkpoint is not None:
-                self.said["checkpoint"] = checkpoint
+            self.said.update(said)
         self.on_said()
 
     def say_again(self, said: dict[str, Any]) -> None:
@@ -152,26 +171,24 @@ class Route:
         if value is None:
             return Outcome("ack")
         try:
-            value = plain(value)
-            json.dumps(value)
-        except (TypeError, ValueError) as error:
+            return Outcome("ack", {"result": copied(value)})
+        except (TypeError, ValueError, RuntimeError) as error:  # the last one: nested without end, or changed by another thread
             LOG.error("duewheel: the result of message %s is no JSON: %s", job.id, error)
-            return Outcome("fail", {"reason": f"the result is no JSON: {error}"})
-        return Outcome("ack", {"result": value})
+            return failed(f"the result is no JSON: {error}")
 
     def raised(self, job: Job, error: BaseException) -> Outcome:
         if isinstance(error, Snooze):
             return Outcome("release", {"delay": error.delay})
         if isinstance(error, Retry):
-            return Outcome("fail", {"reason": str(error), "retry_in": error.after})
+            return failed(str(error), retry_in=error.after)
         if isinstance(error, Dead):
-            return Outcome("fail", {"reason": str(error), "dead": True})
+            return failed(str(error), dead=True)
         if job.why == "stop":
             return Outcome("release")
         if isinstance(error, asyncio.CancelledError):
-            return Outcome("fail", {"reason": "the handler was cancelled"})
+            return failed("the handler was cancelled")
         LOG.warning("duewheel: the handler of message %s failed", job.id, exc_info=error)
-        return Outcome("fail", {"reason": "".join(traceback.format_exception(type(error), error, error.__traceback__)).strip()})
+        return failed("".join(traceback.format_exception(type(error), error, error.__traceback__)).strip())
 
 
 class Outbox:

@@ -13,14 +13,15 @@ from typing import Any, Callable, Iterable, TypeVar
 
 from . import calls
 from .client import Client
-from .errors import DuewheelError, Throttled, Unavailable
-from .handling import LOG, MANY_MAX, Job, Outbox, Outcome, is_lost
+from .errors import DuewheelError, Throttled, Unauthorized, Unavailable
+from .handling import LOG, MANY_MAX, Job, Outbox, Outcome, failed, is_lost
 
 T = TypeVar("T")
 SAID_PAUSE_S = 0.1   # between two extensions that only carry progress
 BEAT_MIN_S = 1.0     # the time of an extension, if a third of the lease is less
 ERROR_PAUSE_S = 1.0  # after a call that failed
 REPORTERS = 2
+FOR_NOW = (Unavailable, Throttled, Unauthorized)  # failures that say nothing about what was sent: a token may be accepted again
 
 
 class Leases:
@@ -79,33 +80,41 @@ class Leases:
             self.report(taken)
             self.forget([job for job, _ in taken])
 
-    def send(self, verb: str, ended: list[tuple[Job, Outcome]]) -> list[Any]:
-        """For each job what the server said, or an error. While the server cannot be reached, it ends no leases, so the outcome is sent again
-        until the worker has ended."""
-        leases = [{"token": job.lease.token, **outcome.options} if outcome.options else job.lease for job, outcome in ended]
-        while True:
-            try:
-                return list(self.client.many(leases, verb))
-            except (Unavailable, Throttled) as error:
-                LOG.warning("duewheel: the %s of %d messages is not reported yet: %s", verb, len(leases), error)
-                if self.ended.wait(ERROR_PAUSE_S):
-                    return [error] * len(leases)
-            except Exception as error:
-                return [error] * len(leases)
-
     def report(self, ended: list[tuple[Job, Outcome]]) -> None:
-        """The outcomes have one verb."""
-        verb = ended[0][1].verb
-        answers = self.send(verb, ended)
-        for (job, _), answer in zip(ended, answers):
-            if not isinstance(answer, Exception):
-                continue
-            if is_lost(answer):
-                LOG.warning("duewheel: the %s of message %s came too late, its lease had ended: %s", verb, job.id, answer)
-                continue
-            LOG.error("duewheel: the %s of message %s was refused: %s", verb, job.id, answer)
-            if verb != "fail":  # a result that is too large, for example: fail visibly, instead of being repeated for ever
-                self.report([(job, Outcome("fail", {"reason": f"the {verb} was refused: {answer}"}))])
+        """The outcomes have one verb. While the server cannot be reached, or accepts no token of the worker, it ends no leases, so they are
+        sent again until the worker has ended."""
+        while ended:
+            answers = self.send(ended)
+            for (job, outcome), answer in zip(ended, answers):
+                if isinstance(answer, Exception) and not isinstance(answer, FOR_NOW):
+                    self.refused(job, outcome, answer)
+            kept = [(each, answer) for each, answer in zip(ended, answers) if isinstance(answer, FOR_NOW)]
+            ended = [each for each, _ in kept]
+            if kept:
+                LOG.warning("duewheel: the %s of %d messages is not reported yet: %s", ended[0][1].verb, len(ended), kept[0][1])
+                if self.ended.wait(ERROR_PAUSE_S):
+                    return
+
+    def send(self, ended: list[tuple[Job, Outcome]]) -> list[Any]:
+        """For each job what the server said, or an error. A request that is refused as a whole is sent again in halves, so that only the
+        outcome that is the reason is refused."""
+        leases = [{"token": job.lease.token, **outcome.options} if outcome.options else job.lease for job, outcome in ended]
+        try:
+            return list(self.client.many(leases, ended[0][1].verb))
+        except Exception as error:
+            if isinstance(error, FOR_NOW) or len(ended) == 1:
+                return [error] * len(ended)
+            half = len(ended) // 2
+            return self.send(ended[:half]) + self.send(ended[half:])
+
+    def refused(self, job: Job, outcome: Outcome, error: Exception) -> None:
+        """A result that is too large, for example, fails visibly, instead of being repeated for ever."""
+        if is_lost(error):
+            LOG.warning("duewheel: the %s of message %s came too late, its lease had ended: %s", outcome.verb, job.id, error)
+            return
+        LOG.error("duewheel: the %s of message %s was refused: %s", outcome.verb, job.id, error)
+        if outcome.verb != "fail" or outcome.options.keys() != {"reason"}:
+            self.report([(job, failed(f"the {outcome.verb} was refused: {error}"))])
 
     # Heartbeats
 
@@ -136,8 +145,11 @@ class Leases:
                 self.extend_with(job, length, said)
             else:
                 silent.append(job)
-        for begin in range(0, len(silent), MANY_MAX):
-            chunk = silent[begin:begin + MANY_MAX]
+        self.extend_silent(length, silent)
+
+    def extend_silent(self, length: datetime.timedelta, jobs: list[Job]) -> None:
+        for begin in range(0, len(jobs), MANY_MAX):
+            chunk = jobs[begin:begin + MANY_MAX]
             try:
                 results = self.send_in_time(calls.many([job.lease for job in chunk], "extend", lease=length), length)
             except Exception as error:
@@ -151,14 +163,19 @@ class Leases:
         return self.client.transport.send(dataclasses.replace(call, time_s=max(length.total_seconds() / 3, BEAT_MIN_S)))
 
     def extend_with(self, job: Job, length: datetime.timedelta, said: dict[str, Any]) -> None:
+        """What is refused is dropped: it never costs the lease."""
         try:
-            self.extended(job, self.send_in_time(calls.extend(job.lease, length, **said), length))
-        except DuewheelError as error:
-            if error.code not in ("bad_progress", "checkpoint_too_large"):
-                job.say_again(said)
-            self.extended(job, error)
-        except (TypeError, ValueError) as error:
-            LOG.error("duewheel: the progress of message %s is no JSON: %s", job.id, error)
+            answer: Any = self.send_in_time(calls.extend(job.lease, length, **said), length)
+        except FOR_NOW as error:
+            job.say_again(said)
+            answer = error
+        except Exception as error:
+            if not is_lost(error):
+                LOG.warning("duewheel: the progress of message %s was refused, and is dropped: %s", job.id, error)
+                self.extend_silent(length, [job])
+                return
+            answer = error
+        self.extended(job, answer)
 
     def extended(self, job: Job, result: Any) -> None:
         if is_lost(result):

@@ -80,5 +80,31 @@ def data_of(message: Mapping[str, Any]) -> Any:
     return message.get("body")
 
 
+def copied(value: Any) -> Any:
+    """The JSON that is sent for a value, which no other thread changes. Raises TypeError or ValueError if there is none."""
+    text = json.dumps(plain(value), ensure_ascii=False, allow_nan=False)
+    return json.loads(text.encode())  # half a surrogate cannot be encoded
+
+
+def loads(data: bytes) -> Any:
+    """JSON with integers of any length."""
+    try:
+        return json.loads(data)
+    except json.JSONDecodeError:
+        raise
+    except ValueError:
+        return json.loads(data, parse_int=integer)
+
+
+def integer(digits: str) -> int:
+    """Python refuses text of more than 4,300 digits, and such a number of one message would make a whole response unreadable."""
+    if len(digits) <= 640:  # what every setting of the limit allows
+        return int(digits)
+    if digits.startswith("-"):
+        return -integer(digits[1:])
+    half = len(digits) // 2
+    return int(integer(digits[:-half]) * 10 ** half + integer(digits[-half:]))
+
+
 def dumps(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

@@ -69,6 +69,8 @@ class Worker:
         Data that does not fit fails its attempt."""
         if self.started:
             raise RuntimeError("declare handlers before the worker starts")
+        if concurrency < 1:
+            raise ValueError(f"the concurrency of the queue {queue} is {concurrency}: give it 1 or more")
         if any(route.queue == queue for route in self.routes):
             raise ValueError(f"the queue {queue} has a handler already: give it one handler, and several types if it has several kinds")
 
