@@ -91,9 +91,9 @@ public abstract sealed class DuewheelException extends RuntimeException {
         return new Invalid("bad_data", detail, "data", null, cause);
     }
 
-    /** Whether the same call may have success later. */
+    /** Whether the same call may have success later: when the server is back, has room, or knows the token again. */
     final boolean isForNow() {
-        return this instanceof Unavailable || this instanceof Throttled;
+        return this instanceof Unavailable || this instanceof Throttled || this instanceof Unauthorized;
     }
 
     /** The refusal that a response, or an item of the response to a batch, describes; null if it is none. */

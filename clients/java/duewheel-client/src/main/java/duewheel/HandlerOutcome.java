@@ -1,11 +1,19 @@
 package duewheel;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.time.Duration;
 
 /** What a handler throws to end its message in another way than done or failed. It may be the cause of another exception. */
 public abstract sealed class HandlerOutcome extends RuntimeException permits RetryLater, Snooze, Dead {
     HandlerOutcome(String reason, Throwable cause) {
         super(reason, cause, false, false);
+    }
+
+    static Duration notNegative(Duration time) {
+        if (time.isNegative()) {
+            throw new IllegalArgumentException("the time until a retry or the end of a snooze is negative: " + time);
+        }
+        return time;
     }
 
     /** The call that ends the lease. */

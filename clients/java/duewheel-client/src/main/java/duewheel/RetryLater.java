@@ -9,7 +9,7 @@ public final class RetryLater extends HandlerOutcome {
 
     private RetryLater(Duration after, String reason) {
         super(reason, null);
-        this.after = after;
+        this.after = notNegative(after);
     }
 
     public static RetryLater after(Duration time) {

@@ -9,7 +9,7 @@ public final class Snooze extends HandlerOutcome {
 
     private Snooze(Duration delay) {
         super("snooze for " + delay, null);
-        this.delay = delay;
+        this.delay = notNegative(delay);
     }
 
     public static Snooze of(Duration delay) {

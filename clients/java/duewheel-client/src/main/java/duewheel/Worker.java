@@ -340,7 +340,7 @@ public final class Worker implements AutoCloseable {
                 if (isStopping) {
                     return;
                 }
-                LOG.log(error instanceof DuewheelException.Unauthorized ? Level.ERROR : Level.WARNING, "no messages were leased from " + route.queue + ": " + error);
+                LOG.log(levelOf(error), "no messages were leased from " + route.queue + ": " + error);
                 Thread.sleep(ERROR_PAUSE_MS);
                 continue;
             }
@@ -360,15 +360,16 @@ public final class Worker implements AutoCloseable {
     private void begin(Held one) {
         try {
             handlers.execute(() -> {
-                Outbox.Item outcome;
+                Outbox.Item outcome = failed(one, "the outcome of the handler cannot be reported");
                 try {
                     outcome = handled(one);
                 } catch (Throwable error) { // such as a time that no number holds, or a result that contains itself
-                    LOG.log(Level.ERROR, "what a handler of " + one.route.queue + " returned or threw is no outcome, message " + one.lease.id(), error);
+                    outcome = failed(one, "the outcome of the handler cannot be reported: " + textOf(error));
+                    log(Level.ERROR, "what a handler of " + one.route.queue + " returned or threw is no outcome, message " + one.lease.id(), error);
                     said(each -> each.failed(one.lease, error));
-                    outcome = failed(one, "the outcome of the handler cannot be reported: " + error);
+                } finally {
+                    finished(one, outcome);
                 }
-                finished(one, outcome);
             });
         } catch (OutOfMemoryError error) { // the system has no more threads
             LOG.log(Level.ERROR, "a handler of " + one.route.queue + " has no thread: use a smaller concurrency, or Java 21", error);
@@ -397,16 +398,16 @@ public final class Worker implements AutoCloseable {
                 return new Outbox.Item(one, "release", Wire.object());
             }
             if (one.cause() == null) {
-                LOG.log(Level.WARNING, "a handler of " + one.route.queue + " failed, message " + one.lease.id() + ", attempt " + one.lease.attempt(), thrown);
+                log(Level.WARNING, "a handler of " + one.route.queue + " failed, message " + one.lease.id() + ", attempt " + one.lease.attempt(), thrown);
             }
             said(each -> each.failed(one.lease, thrown));
-            return failed(one, thrown.getMessage() == null ? thrown.toString() : thrown.getMessage());
+            return failed(one, textOf(thrown));
         }
         one.leave();
         try {
             return new Outbox.Item(one, "ack", client.ackMembers(result));
         } catch (DuewheelException error) {
-            LOG.log(Level.ERROR, "the result of a handler of " + one.route.queue + " is no JSON, message " + one.lease.id(), error);
+            log(Level.ERROR, "the result of a handler of " + one.route.queue + " is no JSON, message " + one.lease.id(), error);
             said(each -> each.failed(one.lease, error));
             return failed(one, "the result is no JSON: " + error.detail());
         }
@@ -416,13 +417,31 @@ public final class Worker implements AutoCloseable {
         return new Outbox.Item(one, "fail", client.failMembers(reason, new FailOptions()));
     }
 
+    /** The message of what a handler threw, or else its class: its methods are those of the user, and may throw too. */
+    private static String textOf(Throwable thrown) {
+        try {
+            return thrown.getMessage() == null ? thrown.toString() : thrown.getMessage();
+        } catch (Throwable odd) {
+            return thrown.getClass().getName();
+        }
+    }
+
+    /** Logs what a handler threw, which need not be able to say what it is. */
+    private static void log(Level level, String text, Throwable thrown) {
+        try {
+            LOG.log(level, text, thrown);
+        } catch (Throwable odd) {
+            LOG.log(level, text + ": " + thrown.getClass().getName());
+        }
+    }
+
     /** Tells the middleware, whose failures change nothing. */
     private void said(Consumer<Middleware> hook) {
         for (Middleware each : client.middleware()) {
             try {
                 hook.accept(each);
-            } catch (RuntimeException error) {
-                LOG.log(Level.ERROR, "a hook failed", error);
+            } catch (Throwable error) {
+                log(Level.ERROR, "a hook failed", error);
             }
         }
     }
@@ -447,8 +466,8 @@ public final class Worker implements AutoCloseable {
         for (List<Outbox.Item> items; (items = outbox.take()) != null;) {
             try {
                 report(items);
-            } catch (RuntimeException error) {
-                LOG.log(Level.ERROR, "outcomes were not reported", error);
+            } catch (RuntimeException | Error error) {
+                log(Level.ERROR, "outcomes were not reported", error);
             }
             items.forEach(each -> forget(each.held()));
         }
@@ -459,32 +478,59 @@ public final class Worker implements AutoCloseable {
      * not given up until the worker ends.
      */
     private void report(List<Outbox.Item> items) throws InterruptedException {
-        String verb = items.get(0).verb();
-        var endings = items.stream().map(each -> new DuewheelClient.Ending(each.held().lease.token(), each.members())).toList();
-        List<Result<Outcome>> results = null;
-        while (results == null) {
-            try {
-                results = client.many(verb, endings, Wire.object(), null);
-            } catch (DuewheelException error) {
-                if (!error.isForNow()) {
-                    if (items.size() > 1) { // one of them may be the reason
-                        for (Outbox.Item each : items) {
-                            report(List.of(each));
-                        }
-                        return;
-                    }
-                    results = List.of(new Result<>(null, error));
-                } else {
-                    LOG.log(Level.WARNING, items.size() + " outcomes (" + verb + ") are not reported yet: " + error);
-                    if (ended.await(ERROR_PAUSE_MS, TimeUnit.MILLISECONDS)) {
-                        return;
-                    }
-                }
+        for (List<Outbox.Item> left = items; !left.isEmpty();) {
+            left = reportOnce(left);
+            if (!left.isEmpty() && ended.await(ERROR_PAUSE_MS, TimeUnit.MILLISECONDS)) {
+                return;
             }
         }
-        for (int i = 0; i < items.size(); ++i) {
-            answered(items.get(i), results.get(i));
+    }
+
+    /** Gives those to be reported again later. */
+    private List<Outbox.Item> reportOnce(List<Outbox.Item> items) throws InterruptedException {
+        String verb = items.get(0).verb();
+        var endings = items.stream().map(each -> new DuewheelClient.Ending(each.held().lease.token(), each.members())).toList();
+        List<Result<Outcome>> results;
+        try {
+            results = many(verb, endings, Wire.object(), null);
+        } catch (DuewheelException error) {
+            if (error.isForNow()) {
+                LOG.log(levelOf(error), items.size() + " outcomes (" + verb + ") are not reported yet: " + error);
+                return items;
+            }
+            int middle = items.size() / 2;
+            if (middle > 0) { // one of them is the reason
+                var left = new ArrayList<>(reportOnce(items.subList(0, middle)));
+                left.addAll(reportOnce(items.subList(middle, items.size())));
+                return left;
+            }
+            results = List.of(new Result<>(null, error));
         }
+        var left = new ArrayList<Outbox.Item>();
+        for (int i = 0; i < items.size(); ++i) {
+            DuewheelException refusal = results.get(i).failure();
+            if (refusal != null && refusal.isForNow()) {
+                LOG.log(levelOf(refusal), "an outcome (" + verb + ") is not reported yet, message " + items.get(i).held().lease.id() + ": " + refusal);
+                left.add(items.get(i));
+            } else {
+                answered(items.get(i), results.get(i));
+            }
+        }
+        return left;
+    }
+
+    private List<Result<Outcome>> many(String verb, List<DuewheelClient.Ending> endings, ObjectNode common, Duration within) {
+        try {
+            return client.many(verb, endings, common, within);
+        } catch (DuewheelException error) {
+            throw error;
+        } catch (RuntimeException | Error odd) { // of an object in a JsonNode of the user
+            throw DuewheelException.badData("what a handler returned or said cannot be written as JSON: " + textOf(odd), odd);
+        }
+    }
+
+    private static Level levelOf(RuntimeException error) {
+        return error instanceof DuewheelException.Unauthorized ? Level.ERROR : Level.WARNING;
     }
 
     private void answered(Outbox.Item item, Result<Outcome> result) throws InterruptedException {
@@ -497,9 +543,9 @@ public final class Worker implements AutoCloseable {
         } else if (refusal.code().equals("lease_ended")) {
             LOG.log(Level.WARNING, "an outcome (" + item.verb() + ") came too late, the lease had ended: message " + lease.id());
         } else {
-            LOG.log(Level.ERROR, "an outcome (" + item.verb() + ") was refused, message " + lease.id(), refusal);
+            log(Level.ERROR, "an outcome (" + item.verb() + ") was refused, message " + lease.id(), refusal);
             said(each -> each.failed(lease, refusal));
-            if (!item.verb().equals("fail")) { // a result that is too large, for example: fail visibly, instead of being repeated for ever
+            if (!item.verb().equals("fail") || item.members().has("retry_in")) { // fail visibly, instead of being repeated for ever
                 report(List.of(failed(item.held(), "the " + item.verb() + " was refused: " + refusal.getMessage())));
             }
         }
@@ -542,20 +588,49 @@ public final class Worker implements AutoCloseable {
         }
         Duration third = route.handling.lease().dividedBy(3); // then the next beat is due
         Duration within = third.compareTo(Duration.ofSeconds(1)) < 0 ? Duration.ofSeconds(1) : third;
-        ObjectNode lease = Wire.object().put("lease", Wire.text(route.handling.lease()));
         for (int from = 0; from < works.size(); from += DuewheelClient.MANY_MAX) {
             int to = Math.min(works.size(), from + DuewheelClient.MANY_MAX);
-            try {
-                var results = client.many("extend", endings.subList(from, to), lease, within);
-                for (int i = from; i < to; ++i) {
-                    extended(works.get(i), results.get(i - from));
-                }
-            } catch (DuewheelException error) {
-                for (int i = from; i < to && error.isForNow(); ++i) {
+            extend(route, works.subList(from, to), endings.subList(from, to), within);
+        }
+    }
+
+    /** With one request. What a handler has said and the server refuses is dropped, and never costs a lease. */
+    private void extend(Route route, List<Held> works, List<DuewheelClient.Ending> endings, Duration within) {
+        List<Result<Outcome>> results;
+        try {
+            results = many("extend", endings, Wire.object().put("lease", Wire.text(route.handling.lease())), within);
+        } catch (DuewheelException error) {
+            if (error.isForNow()) {
+                for (int i = 0; i < works.size(); ++i) {
                     works.get(i).sayAgain(endings.get(i).members());
                 }
-                LOG.log(Level.WARNING, (to - from) + " leases of " + route.queue + " were not extended: " + error);
+                LOG.log(levelOf(error), works.size() + " leases of " + route.queue + " were not extended: " + error);
+                return;
             }
+            int middle = works.size() / 2;
+            if (middle > 0) { // one of them is the reason
+                extend(route, works.subList(0, middle), endings.subList(0, middle), within);
+                extend(route, works.subList(middle, works.size()), endings.subList(middle, works.size()), within);
+                return;
+            }
+            results = List.of(new Result<>(null, error));
+        }
+        var refused = new ArrayList<Held>();
+        for (int i = 0; i < works.size(); ++i) {
+            DuewheelException refusal = results.get(i).failure();
+            boolean isForNow = refusal != null && refusal.isForNow();
+            if (isForNow) {
+                works.get(i).sayAgain(endings.get(i).members());
+            }
+            if (refusal != null && !isForNow && !refusal.code().equals("lease_ended") && !endings.get(i).members().isEmpty()) {
+                LOG.log(Level.WARNING, "a progress or checkpoint was refused, the lease is extended without, message " + works.get(i).lease.id() + ": " + refusal);
+                refused.add(works.get(i));
+            } else {
+                extended(works.get(i), results.get(i));
+            }
+        }
+        if (!refused.isEmpty()) {
+            extend(route, refused, refused.stream().map(each -> new DuewheelClient.Ending(each.lease.token(), Wire.object())).toList(), within);
         }
     }
 

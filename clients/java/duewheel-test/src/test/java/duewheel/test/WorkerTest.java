@@ -6,6 +6,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import duewheel.CheckBack;
 import duewheel.Dead;
 import duewheel.DuewheelClient;
@@ -32,6 +33,8 @@ import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.ExtendWith;
@@ -77,6 +80,14 @@ class WorkerTest {
                 case "error" -> throw new StackOverflowError();
                 case "empty" -> throw new InterruptedException();
                 case "long" -> throw new IllegalStateException("\ud800 begins" + "x".repeat(2_000_000) + "ends");
+                case "mute" -> throw new IllegalStateException() {
+                    @Override
+                    public String getMessage() {
+                        throw new StackOverflowError();
+                    }
+                };
+                case "backwards" -> throw RetryLater.after(Duration.ofSeconds(-1));
+                case "much later" -> throw RetryLater.after(Duration.ofDays(100_000));
                 case "endless" -> throw RetryLater.after(Duration.ofSeconds(Long.MAX_VALUE));
                 case "dead" -> throw new IllegalStateException("wrapped", Dead.because("no such address"));
                 default -> throw RetryLater.after(Duration.ofHours(1), "the mail server is busy");
@@ -86,11 +97,62 @@ class WorkerTest {
         assertEquals("java.lang.InterruptedException", client.await(queue.put("empty", ONCE).id(), SOON).reason());
         assertTrue(client.await(queue.put("long", ONCE).id(), SOON).reason().matches("\\? begins.*ends"));
         assertTrue(client.await(queue.put("endless", ONCE).id(), SOON).reason().startsWith("the outcome of the handler cannot be reported"));
+        assertTrue(client.await(queue.put("backwards", ONCE).id(), SOON).reason().endsWith("is negative: PT-1S"));
+        assertTrue(client.await(queue.put("much later", ONCE).id(), SOON).reason().startsWith("the fail was refused"));
+        for (int i = 0; i < 4; ++i) { // one more than have a place
+            assertTrue(client.await(queue.put("mute", ONCE).id(), SOON).reason().contains("WorkerTest"));
+        }
         assertEquals("no such address", client.await(queue.put("dead").id(), SOON).reason());
         String later = queue.put("later").id();
         server.runUntilIdle();
         assertEquals("retrying", client.get(later).state());
         assertEquals(1, client.get(later).attempts());
+    }
+
+    private record Explosive() {
+        public int getValue() {
+            throw new AssertionError("a getter");
+        }
+    }
+
+    private static Object nested(int levels) {
+        Object made = 1;
+        for (int i = 0; i < levels; ++i) {
+            made = List.of(made);
+        }
+        return made;
+    }
+
+    /** A whole request is refused for one of them. */
+    @Test
+    void aResultThatIsRefusedFailsAlone(DuewheelServer server) {
+        DuewheelClient client = server.client();
+        MessageQueue<Integer> queue = client.queue("numbers", Integer.class);
+        List<Object> odd = List.of(JsonNodeFactory.instance.pojoNode(new Explosive()), new Explosive(), "\ud800", "x".repeat(100_000),
+            nested(99));
+        List<Receipt> receipts = queue.putAll(IntStream.range(0, 100).boxed().toList(), ONCE).stream().map(Result::get).toList();
+        server.run(Worker.builder(client).handleResult(queue, job -> job.data() < odd.size() ? odd.get(job.data()) : job.data(), Handling.concurrency(100)).build());
+        for (int i = 0; i < 100; ++i) {
+            Message ended = client.await(receipts.get(i).id(), SOON);
+            assertEquals(i < odd.size() ? "dead" : "done", ended.state(), i + " " + ended.reason());
+            assertTrue(i < odd.size() ? !ended.reason().isEmpty() : ended.result().asInt() == i);
+        }
+    }
+
+    /** A progress of more than 1 KiB, and one that is too deep for the whole request, were refused with the extension that carried them. */
+    @Test
+    void aProgressThatIsRefusedDoesNotCostTheLease(DuewheelServer server) {
+        DuewheelClient client = server.client();
+        MessageQueue<String> queue = client.queue("q", String.class);
+        server.run(Worker.builder(client).handle(queue, job -> {
+            Object progress = job.data().equals("deep") ? nested(40) : "x".repeat(2000);
+            for (long end = System.nanoTime() + 2_500_000_000L; System.nanoTime() < end; Thread.sleep(20)) {
+                job.progress(progress);
+            }
+        }, Handling.concurrency(3).lease(Duration.ofSeconds(1))).build());
+        for (String id : Stream.of("deep", "long", "deep").map(data -> queue.put(data, ONCE).id()).toList()) {
+            assertEquals("done", client.await(id, SOON).state());
+        }
     }
 
     @Test
