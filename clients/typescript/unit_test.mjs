@@ -8,11 +8,13 @@ import { compiled } from './build.mjs'
 
 const library = pathToFileURL(`${compiled()}/`).href
 const load = (name) => import(library + name)
+const { Acks } = await load('acks.js')
 const { Attempts } = await load('attempts.js')
 const { Beats } = await load('beats.js')
-const { Conflict, Duewheel, InvalidRequest, Snooze, Unavailable, Worker, checker } = await load('index.js')
+const { Conflict, Dead, Duewheel, InvalidRequest, Retry, Snooze, Unauthorized, Unavailable, Worker, checker } = await load('index.js')
 const { decode, encode } = await load('json.js')
 const { openTelemetry } = await load('opentelemetry.js')
+const { shortened } = await load('outcomes.js')
 const { members, milliseconds } = await load('wire.js')
 const { TestServer } = await load('testing.js')
 
@@ -34,6 +36,9 @@ test('what is no JSON is refused with its place', () => {
     [{ bytes: new Uint8Array(1) }, 'data.bytes'], [new Date(NaN), 'data'], [Symbol('s'), 'data'], [self, 'data.me[0]']]) {
     assert.throws(() => encode(value), refused('not_json', place))
   }
+  const nested = (levels) => (levels ? [nested(levels - 1)] : 1)
+  assert.equal(encode(nested(32)).length, 65)
+  assert.throws(() => encode(nested(33)), (error) => error.code === 'too_deep' && /is at level 33 of the data, and 32 are the limit/.test(error.detail))
   assert.equal(encode({ at: new Date(0), left: undefined, none: null }), '{"at":"1970-01-01T00:00:00.000Z","none":null}')
 })
 
@@ -48,8 +53,8 @@ test('options become members, and names that the user chose stay', () => {
 })
 
 test('durations are read as the server reads them', () => {
-  for (const [text, wanted] of [['250ms', 250], ['1.5s', 1500], ['3d12h', 302_400_000], ['PT1.5S', 1500], ['P1DT1M', 86_460_000]]) assert.equal(milliseconds(text, 'wait'), wanted)
-  for (const text of ['10', '', 'soon', '10 s']) assert.throws(() => milliseconds(text, 'wait'), refused('bad_duration', 'wait'))
+  for (const [text, wanted] of [['250ms', 250], ['1.5s', 1500], ['3d12h', 302_400_000], ['PT1.5S', 1500], ['P1DT1M', 86_460_000], ['P2W', 1_209_600_000], ['1w', 604_800_000]]) assert.equal(milliseconds(text, 'wait'), wanted)
+  for (const text of ['10', '', 'soon', '10 s', '-5s', 'P', undefined, null, 5, Symbol('s')]) assert.throws(() => milliseconds(text, 'wait'), refused('bad_duration', 'wait'))
 })
 
 test('attempts pause longer each time, and not beyond the deadline', () => {
@@ -126,6 +131,126 @@ test('whatever a handler throws is a reason', async () => {
   for (const [thrown, reason] of [[undefined, /threw undefined/], [null, /threw null/], ['no luck', /threw no luck/], [Symbol('odd'), /Symbol\(odd\)/], [{ status: 7 }, /\{"status":7\}/],
     [Object.create(null, { toJSON: { get() { throw new Error('trap') } } }), /no text/], [new RangeError('too far'), /RangeError: too far/]]) {
     assert.match((await handled(() => { throw thrown })).reason, reason)
+  }
+})
+
+// A Proxy whose traps throw ended the process: it threw again where the worker looked at what was thrown.
+test('nothing that a handler throws or returns ends the worker', async () => {
+  const trap = () => { throw hostile }
+  const hostile = new Proxy({}, { getPrototypeOf: trap, get: trap, has: trap, ownKeys: trap })
+  assert.match((await handled(() => { throw hostile })).reason, /no text/)
+  assert.match((await handled(() => hostile)).reason, /no text/)
+  assert.match((await handled(() => { throw Object.assign(new Error('odd'), { stack: { toString: trap } }) }, { log: undefined })).reason, /Error: odd/)
+  assert.match((await handled(() => { throw Object.assign(new Dead('x'), { message: 7 }) })).reason, /its outcome was refused/)
+  assert.match((await handled(() => { throw new Error('odd') }, { log: trap })).reason, /odd/)
+})
+
+test('a duration that is none fails the attempt, and a long reason keeps its end', async () => {
+  for (const [Outcome, value] of [[Snooze, '-5m'], [Snooze, undefined], [Snooze, 5], [Retry, '-5m']]) {
+    assert.throws(() => (Outcome === Retry ? new Retry('why', { after: value }) : new Snooze(value)), (error) => error.code === 'bad_duration')
+  }
+  assert.match((await handled(() => { throw new Snooze('-5m') })).reason, /bad_duration/)
+  assert.equal(shortened('\ud800'), '\ufffd')
+  assert.equal(shortened('short'), 'short')
+  const text = shortened(`begin ${'ä€𝄞'.repeat(1000)} end`)
+  assert.ok(Buffer.byteLength(text) <= 4096 && Buffer.byteLength(text) > 4080 && /^begin .* … .* end$/.test(text) && !text.includes('\ufffd'))
+  assert.match((await handled(() => { throw new Dead(`${'x'.repeat(3_000_000)} end`) })).reason, / end$/)
+})
+
+// One result that the server could not read failed all messages whose acks were in the same request.
+test('a result that the server refuses fails its own message alone', async () => {
+  await server.client.putMany('alone', Array.from({ length: 9 }, (_, n) => ({ data: n, retry: { attempts: 1 } })))
+  const leases = await server.client.lease('alone', { max: 9 })
+  const acks = new Acks(server.client)
+  const results = await Promise.allSettled(leases.map(({ token, data }) => acks.ack(token, JSON.stringify(data === 4 ? '\ud800' : data))))
+  assert.deepEqual(results.map(({ reason }) => reason?.code), leases.map(({ data }) => (data === 4 ? 'bad_json' : undefined)))
+  assert.match((await handled(() => '\ud800')).reason, /its outcome was refused: bad_json/)
+  let result = 1
+  for (let level = 0; level < 30; level++) result = [result]
+  assert.match((await handled(() => result)).reason, /its outcome was refused: .*is at level 30 of the result, and 29 are the limit/)
+  assert.equal(JSON.stringify((await handled(() => result[0])).result), JSON.stringify(result[0]))
+})
+
+// A progress of more than 1 KiB was said again and again, was refused each time, and the lease was lost.
+test('progress that the server refuses is dropped, and the lease is extended', async (t) => {
+  const warnings = []
+  let say, finish
+  const begun = new Promise((resolve) => (say = resolve))
+  const worker = new Worker(server.client.queue('said'), async (_, context) => {
+    say((...said) => context.progress(...said))
+    await new Promise((resolve) => (finish = resolve))
+  }, { lease: '10m', log: (text) => warnings.push(text) })
+  t.after(() => worker.stop())
+  const { id } = await server.client.put('said', 1)
+  await worker.start()
+  const progress = await begun
+  const until = async () => (await server.client.get(id)).raw.lease_until_ms
+  for (const said of [['x'.repeat(2000)], [1, { checkpoint: 'x'.repeat(20_000) }], ['\ud800'], [JSON.parse('['.repeat(99) + ']'.repeat(99))]]) {
+    const before = await until()
+    await server.client.advance('1m')
+    progress(...said)
+    const deadlineMs = performance.now() + 10_000
+    while (await until() === before) {
+      assert.ok(performance.now() < deadlineMs, `not extended: ${warnings}`)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+    }
+  }
+  finish()
+  assert.equal((await server.client.wait(id)).state, 'done')
+  assert.deepEqual(warnings.map((text) => /(\w+): /.exec(text.split('refused: ')[1].replace('InvalidRequest: ', ''))[1]), ['bad_progress', 'checkpoint_too_large', 'bad_json', 'too_deep'])
+})
+
+/** A client whose acks fail first with these errors. */
+function failing(...errors) {
+  const client = new Duewheel({ url: server.url })
+  const { ackTexts } = client
+  client.ackTexts = async (acks) => {
+    const error = errors.shift()
+    if (error) throw error
+    return ackTexts.call(client, acks)
+  }
+  return client
+}
+
+// A token that was rotated too early lost the outcomes of all running handlers.
+test('an outcome that is refused for its token is reported when the token is valid again', async () => {
+  const client = failing(new Unauthorized('unknown_token', 'no'), new Unauthorized('forbidden', 'no'))
+  const { id } = await server.client.put('rotated', 1)
+  const worker = new Worker(client.queue('rotated'), () => 'done once', quiet)
+  await worker.start()
+  const message = await server.client.wait(id, { timeout: '20s' })
+  await worker.stop()
+  assert.deepEqual([message.result, message.attempts], ['done once', 1])
+})
+
+// A second signal ended run() while acks had no response yet, and the program exited with them.
+test('a second signal waits for acks that are on their way, and a stop fails no success', async () => {
+  for (const [error, state] of [[undefined, 'done'], [new Unavailable('deadline', 'no'), 'leased']]) {
+    const client = failing()
+    const { ackTexts } = client
+    let open, asked
+    const gate = new Promise((resolve) => (open = resolve))
+    const acking = new Promise((resolve) => (asked = resolve))
+    client.ackTexts = async (acks) => {
+      asked()
+      await gate
+      if (error) throw error
+      return ackTexts(acks)
+    }
+    if (error) Object.defineProperty(client, 'timeMs', { value: 10 })
+    const { id } = await server.client.put('hurried', 1)
+    let lease
+    const running = new Worker(client.queue('hurried'), (_, context) => { lease = context.lease }, quiet).run()
+    await acking
+    process.emit('SIGTERM')
+    process.emit('SIGTERM')
+    const first = await Promise.race([running.then(() => 'ended'), new Promise((resolve) => setTimeout(resolve, 300, 'waits'))])
+    if (!error) assert.equal(first, 'waits')
+    open()
+    await running
+    await new Promise((resolve) => setImmediate(resolve))
+    assert.equal((await server.client.get(id)).state, state)
+    if (error) await server.client.ack(lease)
   }
 })
 

@@ -5,15 +5,14 @@
 
 import { setImmediate } from 'node:timers'
 
-import type { Duewheel, Token } from './client.js'
-import { DuewheelError } from './errors.js'
-import type { AckEach } from './openapi.js'
+import type { Duewheel } from './client.js'
+import { DuewheelError, isFinal } from './errors.js'
 
 const BATCH_MAX = 1000
-const BODY_MAX = 1 << 20 // of the results in a request of several acks, in UTF-16 units
+const BODY_MAX = 1 << 20 // of a request of several acks, in UTF-16 units
 const IN_PROGRESS_MAX = 4
 
-interface Ack { lease: Token | AckEach; size: number; resolve: () => void; reject: (error: unknown) => void }
+interface Ack { text: string; resolve: () => void; reject: (error: unknown) => void }
 
 export class Acks {
   private waiting: Ack[] = []
@@ -22,10 +21,11 @@ export class Acks {
 
   constructor(private readonly client: Duewheel) {}
 
-  /** `size` is that of the result as JSON; 0 if there is none. */
-  ack(token: string, result: unknown, size: number): Promise<void> {
+  /** The result is JSON. */
+  ack(token: string, result: string | undefined): Promise<void> {
+    const lease = JSON.stringify(token)
     return new Promise((resolve, reject) => {
-      this.waiting.push({ lease: size ? { token, result } : token, size, resolve, reject })
+      this.waiting.push({ text: result === undefined ? lease : `{"token":${lease},"result":${result}}`, resolve, reject })
       this.schedule()
     })
   }
@@ -43,8 +43,8 @@ export class Acks {
   private take(): Ack[] {
     let room = BODY_MAX
     let count = 0
-    for (const { size } of this.waiting) {
-      if (count === BATCH_MAX || (room -= size) < 0 && count) break
+    for (const { text } of this.waiting) {
+      if (count === BATCH_MAX || (room -= text.length) < 0 && count) break
       count++
     }
     return this.waiting.splice(0, count)
@@ -52,17 +52,27 @@ export class Acks {
 
   private async send(batch: Ack[]): Promise<void> {
     this.inProgress++
+    await this.report(batch)
+    this.inProgress--
+    this.schedule()
+  }
+
+  /** A request that is refused as a whole is sent again in two halves, until the ack that is the reason stands alone. */
+  private async report(batch: Ack[]): Promise<void> {
     try {
-      const results = await this.client.ackMany(batch.map((ack) => ack.lease))
+      const results = await this.client.ackTexts(batch.map((ack) => ack.text))
       batch.forEach((ack, at) => {
         const found = results[at]
         if (found instanceof DuewheelError) ack.reject(found)
         else ack.resolve()
       })
     } catch (error) {
-      for (const ack of batch) ack.reject(error)
+      if (batch.length > 1 && isFinal(error)) {
+        const half = batch.length >> 1
+        await Promise.all([this.report(batch.slice(0, half)), this.report(batch.slice(half))])
+      } else {
+        for (const ack of batch) ack.reject(error)
+      }
     }
-    this.inProgress--
-    this.schedule()
   }
 }

@@ -267,6 +267,10 @@ export class Duewheel {
   ackMany(leases: (Token | api.AckEach)[], result?: unknown, options: CallOptions = {}): Promise<(api.AckResult | DuewheelError)[]> {
     return this.many(leases, 'ack', result === undefined ? {} : { result }, options)
   }
+  /** As ackMany(), with each lease, or its object, as JSON. */
+  async ackTexts(leases: readonly string[]): Promise<(api.AckResult | DuewheelError)[]> {
+    return resultsOf(await this.send({ method: 'POST', path: '/leases:ack', body: () => `{"leases":[${leases.join()}]}` }))
+  }
   failMany(leases: Token[], reason?: string, options: FailOptions = {}): Promise<(api.FailResult | DuewheelError)[]> {
     return this.many(leases, 'fail', members({ reason, ...options }), options)
   }
@@ -279,8 +283,7 @@ export class Duewheel {
   }
 
   private async many<R extends object>(leases: (Token | api.AckEach)[], verb: string, value: Members, options: CallOptions & Times): Promise<(R | DuewheelError)[]> {
-    const answer = await this.call('POST', `/leases:${verb}`, { leases: leases.map(inMany), ...value }, {}, options)
-    return (answer as { results: (R | api.Problem)[] }).results.map((item) => (isProblem(item) ? errorOf(item) : item))
+    return resultsOf(await this.call('POST', `/leases:${verb}`, { leases: leases.map(inMany), ...value }, {}, options))
   }
 
   /** Moves the time of a server that was started with --test-clock. */
@@ -306,6 +309,10 @@ function tokenOf(lease: Token): string {
 function inMany(lease: Token | api.AckEach): unknown {
   if (typeof lease === 'object' && 'result' in lease) return { token: lease.token, result: lease.result }
   return typeof lease === 'string' ? lease : lease.token
+}
+
+function resultsOf<R extends object>(answer: unknown): (R | DuewheelError)[] {
+  return (answer as { results: (R | api.Problem)[] }).results.map((item) => (isProblem(item) ? errorOf(item) : item))
 }
 
 /** The path and the query of a message. */

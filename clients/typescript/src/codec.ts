@@ -18,6 +18,7 @@ export interface Codec {
 }
 
 const HEADER = 'codec'
+const LEVELS_MAX = 100 // the server does not see them, and so few are enough for the stack
 const KINDS: Record<string, string> = { json: 'json', body: 'text', body_base64: 'bytes' } // members, and what they are called in the header
 
 /** The members of a request, with the content encoded if they have one. */
@@ -25,7 +26,7 @@ export function sealed(value: Members, codec: Codec | undefined): Members {
   const member = Object.keys(KINDS).find((name) => name in value)
   if (!codec || member === undefined) return value
   const { [member]: content, ...others } = value
-  const data = member === 'json' ? Buffer.from(encode(content)) : Buffer.from(content as string, member === 'body' ? 'utf8' : 'base64')
+  const data = member === 'json' ? Buffer.from(encode(content, 'data', LEVELS_MAX)) : Buffer.from(content as string, member === 'body' ? 'utf8' : 'base64')
   return {
     ...others, body_base64: Buffer.from(codec.encode(data)).toString('base64'),
     headers: { ...value['headers'] as Members | undefined, [HEADER]: `${codec.name}/${KINDS[member]}` },

@@ -1,10 +1,13 @@
 /** What a handler knows about its message, and says about its work. */
 
+import type { Said } from './beats.js'
 import { InvalidRequest } from './errors.js'
 import type { Beating, Heart } from './heart.js'
-import { encode } from './json.js'
+import { decode, encode } from './json.js'
 import type { Lease } from './messages.js'
 import { Cancelled, type CancelReason } from './outcomes.js'
+
+const LEVELS_MAX = 1000 // few enough for the stack; what is too deep for the server is dropped like all that it refuses
 
 export class Context<T = unknown> {
   readonly id: string
@@ -87,10 +90,10 @@ export class Job<T = unknown> implements Beating {
   }
 
   say(said: { progress: unknown; checkpoint?: unknown }): void {
-    for (const [name, value] of Object.entries(said)) {
+    const plain = Object.entries(said).map(([name, value]) => {
       if (value === undefined) throw new InvalidRequest('not_json', `\`${name}\` is undefined: null removes it`, name)
-      encode(value, name) // what is no JSON fails here, and not in the thread
-    }
-    if (this.owned) this.heart.say(this, said)
+      return [name, decode(encode(value, name, LEVELS_MAX))] // what is no JSON fails here, and not in the thread
+    })
+    if (this.owned) this.heart.say(this, Object.fromEntries(plain) as Said)
   }
 }

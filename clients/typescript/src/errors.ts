@@ -43,6 +43,11 @@ export class Throttled extends DuewheelError {}
  * `deadline`; the same put with the same key can be repeated. */
 export class Unavailable extends DuewheelError {}
 
+/** Whether the same request would be refused again: it is not only for now, and it is not about the token, which may become valid. */
+export function isFinal(error: unknown): boolean {
+  return !(error instanceof Unavailable || error instanceof Throttled || error instanceof Unauthorized)
+}
+
 const FAMILIES: Record<number, typeof DuewheelError> = {
   400: InvalidRequest, 401: Unauthorized, 403: Unauthorized, 404: NotFound, 409: Conflict, 410: NotFound, 413: InvalidRequest,
   414: InvalidRequest, 415: InvalidRequest, 429: Throttled,

@@ -9,7 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 import { Beats, type Extension, type Said } from './beats.js'
 import { Duewheel, type ClientOptions } from './client.js'
-import { Conflict, DuewheelError } from './errors.js'
+import { Conflict, DuewheelError, isFinal } from './errors.js'
 
 /** To the thread. */
 export type Order = { add: string[]; leaseMs: number } | { remove: string[] } | { say: string; said: Said } | { pong: true }
@@ -52,9 +52,15 @@ async function extend(extension: Extension): Promise<void> {
   try {
     const timeMs = Math.max(leaseMs / 3, TIME_MIN_MS) // then the next one is due, while the lease still lasts
     const results = await client.extendMany(tokens, { lease, ...said, timeMs })
+    const [first] = results
+    if (said && first instanceof DuewheelError && !(first instanceof Conflict)) throw first
     results.forEach((result, at) => extended(tokens[at]!, result))
     beats.finish(extension, true)
   } catch (error) {
+    if (said && isFinal(error)) {
+      report({ warning: `what a handler said of its work is dropped, because it was refused: ${String(error)}` })
+      return extend({ tokens, leaseMs })
+    }
     beats.finish(extension, false)
     report({ warning: `${tokens.length === 1 ? 'a lease was' : `${tokens.length} leases were`} not extended: ${String(error)}` })
   }

@@ -7,17 +7,18 @@ import { randomUUID } from 'node:crypto'
 
 import { InvalidRequest } from './errors.js'
 
-const LEVELS_MAX = 100 // more than the server takes, and few enough for the stack
+/** How many levels of objects and lists a request may have in all. */
+export const LEVELS_MAX = 32
 const MARK = `integer ${randomUUID()} ` // begins the strings that stand for long integers between the two steps of a conversion
 const TOKENS = /"(?:[^"\\]+|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g
 const INTEGER = /^-?\d+$/
 const LONG_INTEGER = /(?:^|[:,[\s])-?\d{16,}/ // may be inside a string, too: then the slow way is taken for nothing
 const MARKED = new RegExp(`"${MARK}(-?\\d+)"`, 'g')
 
-/** The value as JSON. Throws InvalidRequest with the code `not_json` and the place as field. */
-export function encode(value: unknown, name = 'data'): string {
+/** The value as JSON. Throws InvalidRequest with the code `not_json` or `too_deep`, and the place as field. */
+export function encode(value: unknown, name = 'data', levelsMax = LEVELS_MAX): string {
   if (value === undefined) throw fault(name, 'undefined')
-  if (!check(value, name, [])) return JSON.stringify(value)
+  if (!check(value, name, [], levelsMax)) return JSON.stringify(value)
   return JSON.stringify(value, (_, each: unknown) => (typeof each === 'bigint' ? MARK + each : each)).replace(MARKED, '$1')
 }
 
@@ -33,7 +34,7 @@ function fault(place: string, what: string): InvalidRequest {
 }
 
 /** Whether a bigint is in the value. Throws if something in it is no JSON. `above` are the objects that contain it. */
-function check(value: unknown, place: string, above: object[]): boolean {
+function check(value: unknown, place: string, above: object[], levelsMax: number): boolean {
   switch (typeof value) {
     case 'bigint': return true
     case 'function':
@@ -51,13 +52,16 @@ function check(value: unknown, place: string, above: object[]): boolean {
   if (value instanceof Date && Number.isNaN(value.getTime())) throw fault(place, 'an invalid Date')
   if ('toJSON' in value) return false
   if (above.includes(value)) throw fault(place, 'an object that contains itself')
-  if (above.length >= LEVELS_MAX) throw fault(place, `nested more than ${LEVELS_MAX} levels deep`)
+  if (above.length >= levelsMax) {
+    const whole = /^\w*/.exec(place)?.[0]
+    throw new InvalidRequest('too_deep', `\`${place}\` is at level ${levelsMax + 1} of the ${whole}, and ${levelsMax} are the limit: nest less, or send deep JSON as text`, place)
+  }
   above.push(value)
   let found = false
   if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) found = check(value[index], `${place}[${index}]`, above) || found
+    for (let index = 0; index < value.length; index++) found = check(value[index], `${place}[${index}]`, above, levelsMax) || found
   } else {
-    for (const [key, each] of Object.entries(value)) found = check(each, `${place}.${key}`, above) || found
+    for (const [key, each] of Object.entries(value)) found = check(each, `${place}.${key}`, above, levelsMax) || found
   }
   above.pop()
   return found

@@ -5,7 +5,7 @@ import { Buffer } from 'node:buffer'
 import { InvalidRequest } from './errors.js'
 import { decode, encode } from './json.js'
 
-type Unit = 'ms' | 's' | 'm' | 'h' | 'd'
+type Unit = 'ms' | 's' | 'm' | 'h' | 'd' | 'w'
 /** A length of time with its unit, such as "250ms", "10m", "3d12h" or "PT1.5S". */
 export type Duration = `${number}${Unit}` | `${number}${Unit}${number}${Unit}` | `P${string}`
 /** A point in time: a Date, or RFC 3339 text with an offset, such as "2027-01-01T06:00:00Z". */
@@ -91,19 +91,19 @@ export function text(value: Members): string {
   }
 }
 
-const LENGTHS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 }
-const SIMPLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d))+$/
-const ISO = /^P(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
+const LENGTHS: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+const SIMPLE = /^(?:\d+(?:\.\d+)?(?:ms|s|m|h|d|w))+$/
+const ISO = /^P(?=T?\d)(?:(\d+(?:\.\d+)?)W)?(?:(\d+(?:\.\d+)?)D)?(?:T(?:(\d+(?:\.\d+)?)H)?(?:(\d+(?:\.\d+)?)M)?(?:(\d+(?:\.\d+)?)S)?)?$/
 
-/** A duration that the client itself has to keep. The server reads all others. */
+/** A duration that the client itself has to keep, or that a handler gives. The server reads all others. */
 export function milliseconds(value: Duration, name: string): number {
-  const iso = ISO.exec(value)
+  const iso = typeof value === 'string' ? ISO.exec(value) : undefined
   if (iso) {
-    return [86_400_000, 3_600_000, 60_000, 1000].reduce((sum, length, at) => sum + length * Number(iso[at + 1] ?? 0), 0)
+    return [604_800_000, 86_400_000, 3_600_000, 60_000, 1000].reduce((sum, length, at) => sum + length * Number(iso[at + 1] ?? 0), 0)
   }
-  if (!SIMPLE.test(value)) throw new InvalidRequest('bad_duration', `\`${value}\` is no duration: write it as "10s" or "1m30s"`, name)
+  if (typeof value !== 'string' || !SIMPLE.test(value)) throw new InvalidRequest('bad_duration', `\`${String(value)}\` is no duration: write it as "10s" or "1m30s"`, name)
   let sum = 0
-  for (const [, number, unit] of value.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d)/g)) sum += Number(number) * (LENGTHS[unit ?? ''] ?? 0)
+  for (const [, number, unit] of value.matchAll(/(\d+(?:\.\d+)?)(ms|s|m|h|d|w)/g)) sum += Number(number) * (LENGTHS[unit ?? ''] ?? 0)
   return sum
 }
 

@@ -14,13 +14,13 @@ import { clearTimeout, setTimeout, type Timer } from 'node:timers'
 import { Acks } from './acks.js'
 import type { FailOptions } from './client.js'
 import { Job, type Context } from './context.js'
-import { Conflict, InvalidRequest, Throttled, Unavailable } from './errors.js'
+import { Conflict, InvalidRequest, isFinal } from './errors.js'
 import { Heart } from './heart.js'
-import { encode } from './json.js'
+import { LEVELS_MAX, encode } from './json.js'
 import type { Lease } from './messages.js'
 import { aroundHandler } from './middleware.js'
 import type { ScheduleSettings } from './named.js'
-import { Dead, Retry, Snooze, reasonOf } from './outcomes.js'
+import { Dead, Retry, Snooze, reasonOf, shortened } from './outcomes.js'
 import type { Queue } from './queue.js'
 import { checked } from './schema.js'
 import { pause } from './transport.js'
@@ -52,6 +52,7 @@ export interface WorkerOptions {
 const ERROR_PAUSE_MS = 1000 // after a call that failed
 const GRACE_MS = 1000 // how long handlers have to notice their cancel
 const LEASE_MAX = 1000
+const RESULT_LEVELS_MAX = LEVELS_MAX - 3 // the request, its list of leases and the object of one are the others
 const UNACKED_MAX = 1000 // messages whose handler has returned and whose ack has no response yet
 
 export class Worker<T = unknown, R = unknown> {
@@ -77,7 +78,14 @@ export class Worker<T = unknown, R = unknown> {
     if (!Number.isInteger(concurrency) || concurrency < 1) {
       throw new InvalidRequest('out_of_range', `\`concurrency\` is ${concurrency}: give a whole number of 1 or more`, 'concurrency')
     }
-    this.log = options.log ?? ((text, error) => console.warn(`duewheel: ${text}`, ...(error === undefined ? [] : [error])))
+    const log = options.log ?? ((text, error) => console.warn(`duewheel: ${text}`, ...(error === undefined ? [] : [error])))
+    this.log = (text, error) => {
+      try {
+        log(text, error)
+      } catch { // such as an error whose stack has no text
+        console.warn(`duewheel: ${text}`)
+      }
+    }
     this.heart = Heart.of(queue.client)
     this.acks = new Acks(queue.client)
   }
@@ -172,11 +180,13 @@ export class Worker<T = unknown, R = unknown> {
     const timer = this.options.timeout === undefined ? undefined : this.limit(job, this.options.timeout)
     let report: () => Promise<unknown>
     try {
-      const result = await this.handle(job)
-      const size = result === undefined ? 0 : encode(result, 'result').length
-      report = () => this.acks.ack(job.token, result, size)
+      report = this.ackOf(job, await this.handle(job))
     } catch (error) {
-      report = this.reportOf(job, error)
+      try {
+        report = this.reportOf(job, error)
+      } catch { // what was thrown throws when it is looked at
+        report = () => this.fail(job, reasonOf(error))
+      }
     }
     if (timer) clearTimeout(timer)
     this.running--
@@ -199,7 +209,7 @@ export class Worker<T = unknown, R = unknown> {
   /** Fails the attempt, and calls the middleware if the message is a dead letter now. */
   private async fail(job: Job<T>, reason: string, options?: FailOptions): Promise<void> {
     const { client } = this.queue
-    if ((await client.fail(job.lease, reason, options)).outcome !== 'dead') return
+    if ((await client.fail(job.lease, shortened(reason), options)).outcome !== 'dead') return
     for (const { dead } of client.middleware) {
       try {
         dead?.(job.context as Context, reason)
@@ -209,28 +219,48 @@ export class Worker<T = unknown, R = unknown> {
     }
   }
 
+  /** The call that ends the lease after the handler has returned. */
+  private ackOf(job: Job<T>, result: R): () => Promise<unknown> {
+    try {
+      const text = result === undefined ? undefined : encode(result, 'result', RESULT_LEVELS_MAX)
+      return () => this.acks.ack(job.token, text)
+    } catch (error) {
+      const reason = `its outcome was refused: ${reasonOf(error)}`
+      this.log(`message ${job.id}: ${reason}`)
+      return () => this.fail(job, reason)
+    }
+  }
+
   /** The call that ends the lease after the handler has thrown. */
   private reportOf(job: Job<T>, thrown: unknown): () => Promise<unknown> {
     const { client } = this.queue
     if (thrown instanceof Retry) {
-      return () => this.fail(job, thrown.message, thrown.after === undefined ? {} : { retryIn: thrown.after })
+      const { message, after } = thrown
+      return () => this.fail(job, message, after === undefined ? {} : { retryIn: after })
     }
-    if (thrown instanceof Snooze) return () => client.release(job.lease, { delay: thrown.delay })
-    if (thrown instanceof Dead) return () => this.fail(job, thrown.message, { dead: true })
+    if (thrown instanceof Snooze) {
+      const { delay } = thrown
+      return () => client.release(job.lease, { delay })
+    }
+    if (thrown instanceof Dead) {
+      const { message } = thrown
+      return () => this.fail(job, message, { dead: true })
+    }
     if (job.cancelledBy === 'stopping') return () => client.release(job.lease)
     if (!job.cancelledBy) this.log(`the handler of message ${job.id} failed`, thrown)
     return () => this.fail(job, reasonOf(thrown))
   }
 
-  /** Reports until there is a response. While the server cannot be reached, it ends no leases; so this goes on until the worker has stopped. */
+  /** Reports until there is a response. While the server cannot be reached, it ends no leases; so this goes on until the worker has stopped.
+   * The same holds while it refuses the token. */
   private async insist(job: Job<T>, report: () => Promise<unknown>): Promise<void> {
     for (;;) {
       try {
         await report()
         return
       } catch (error) {
-        if (this.over.signal.aborted || !(error instanceof Unavailable || error instanceof Throttled)) throw error
-        this.log(`the outcome of message ${job.id} is not reported yet: ${error.message}`)
+        if (this.over.signal.aborted || isFinal(error)) throw error
+        this.log(`the outcome of message ${job.id} is not reported yet: ${String(error)}`)
         await pause(ERROR_PAUSE_MS, this.over.signal).catch(() => undefined)
       }
     }
@@ -246,8 +276,8 @@ export class Worker<T = unknown, R = unknown> {
           this.log(`what became of message ${job.id} is not recorded, its lease had ended: ${error.message}`)
         } else {
           // The result may be too large. The attempt fails visibly instead of being repeated for ever.
-          this.log(`the outcome of message ${job.id} was refused: ${String(error)}`)
-          if (error instanceof InvalidRequest) await this.fail(job, `its outcome was refused: ${error.message}`).catch((again) => this.log(String(again)))
+          this.log(`the outcome of message ${job.id} is not recorded: ${String(error)}`)
+          if (isFinal(error)) await this.insist(job, () => this.fail(job, `its outcome was refused: ${(error as Error).message}`)).catch((again) => this.log(String(again)))
         }
       }
     }
@@ -277,7 +307,7 @@ export class Worker<T = unknown, R = unknown> {
       this.heart.remove(job)
       this.jobs.delete(job)
     }
-    await this.idle(this.queue.client.timeMs) // whose outcome is on its way
+    await this.idle(this.queue.client.timeMs, false) // whose outcome is on its way
     this.over.abort()
     await this.polling
     this.heart.end()
@@ -290,14 +320,14 @@ export class Worker<T = unknown, R = unknown> {
     }
   }
 
-  /** Until no lease is held, or for this time, or until the stop is in a hurry. */
-  private async idle(timeMs: number): Promise<void> {
+  /** Until no lease is held, or for this time, or until the stop is in a hurry, if that matters. */
+  private async idle(timeMs: number, mayHurry = true): Promise<void> {
     let over = false
     const timer = setTimeout(() => {
       over = true
       this.notify()
     }, timeMs)
-    while (this.jobs.size && !over && !this.hurry) await this.change
+    while (this.jobs.size && !over && !(mayHurry && this.hurry)) await this.change
     clearTimeout(timer)
   }
 }
