@@ -71,7 +71,7 @@ class Oracle {
     void died(std::uint64_t step);
     // A stop has written everything, and saved this time: its leases outlive the run. Returns whether there is one.
     bool leases_written(DueMs saved_ms);
-    // The first iteration of a run is over, which serves nobody yet: so many messages are leased.
+    // The first iteration of a run is over, before the first client is served: so many messages are leased.
     void leases_found(std::uint64_t leased);
     // This time was passed to the engine.
     void time_told(DueMs now);

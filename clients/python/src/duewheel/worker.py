@@ -165,7 +165,7 @@ class Worker:
                 return
             try:
                 leases = self.client.lease(route.queue, max=min(free, MANY_MAX), lease=route.lease, wait=POLL, worker=self.name)
-            except Exception as error:  # a bug too: the queue would have no worker any more, and nobody would notice
+            except Exception as error:  # a bug too: without it the queue would silently have no worker any more
                 LOG.log(logging.WARNING if isinstance(error, DuewheelError) and not isinstance(error, Unauthorized) else logging.ERROR,
                         "duewheel: no lease of queue %s: %s", route.queue, error)
                 self.leases.ended.wait(ERROR_PAUSE_S)
