@@ -95,6 +95,7 @@ TEST(HttpApi, refuses_unknown_and_duplicate_members) {
         {put(R"({"held":true,"transaction":{"check_back":{"after":"1m"}}})"), 400, "conflicting_members", "held"},
         {{"PATCH", "/v1/messages/1", R"({"delay_ms":1,"due_ms":1})"}, 400, "conflicting_members", "due"},
         {{"PATCH", "/v1/messages/1", "{}"}, 400, "missing_member", "delay"},
+        {{"PATCH", "/v1/messages/1", R"({"body": null, "due_ms": null})"}, 400, "missing_member", "due"},
         {put("{}"), 400, "missing_member", "body", R"("body": "")"},
         {{"POST", kPut}, 400, "missing_member", "body"},
         {put(R"({"delay":"10m","content_type":"text/plain"})"), 400, "missing_member", "body"},

@@ -56,6 +56,12 @@ Result<Command> read_message_patch(const HttpRequest& request, const HttpApiOpti
     if (!read) return read.error();
     const JsonRequest& json = (*read)->json;
     PatchMessageCommand patch{.name_space = std::move(name_space), .id = id, .by_key = std::move(by_key)};
+    for (const std::string_view member : {"delay", "due"}) {
+        if (!json.removes_time(member)) continue;
+        return Error{"missing_member"_code,
+                     "a message has a due time always: give another one in `" + std::string(member) + "`, or omit it",
+                     std::string(member)};
+    }
     if (json.has_time("delay") || json.has_time("due")) {
         if (Status fine = read_when(json, options, patch.when.emplace()); !fine) return std::move(fine).error();
     }
