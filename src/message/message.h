@@ -72,6 +72,7 @@ struct MessageState : RareState {
     bool maybe_delivered = false;  // a crash may have hidden a delivery that had started
     std::string name_space{kDefaultNamespace};
     std::string queue;
+    std::string group;  // empty: none
 
     bool operator==(const MessageState&) const = default;
 };

@@ -112,6 +112,35 @@ Result<Stretch> Index::scan_order(std::string_view name_space, std::string_view 
                         order_row_key(name_space, queue, order_key, kEnd), limit, decode_order_row);
 }
 
+Result<Stretch> Index::scan_group(const ScanGroup& scan) const {
+    return read_stretch(*rows_, group_row_key(scan.name_space, scan.queue, scan.group, scan.from),
+                        group_row_key(scan.name_space, scan.queue, scan.group, {scan.until_ms, 0}), scan.limit,
+                        decode_group_row);
+}
+
+// Each step reads the first row after all those of the group before.
+Result<GroupStarts> Index::scan_groups(const ScanGroups& scan) const {
+    GroupStarts starts;
+    const std::string upper = group_bound(scan.name_space, scan.queue, true);
+    std::string lower = scan.after.empty() ? group_bound(scan.name_space, scan.queue, false)
+                                           : group_end(scan.name_space, scan.queue, scan.after);
+    while (starts.groups.size() < scan.limit) {
+        std::optional<GroupStart> first;
+        const auto take = [&](std::string_view key, std::string_view value) -> Result<bool> {
+            Result<PlacedRow> placed = decode_group_row(key, value);
+            if (!placed) return std::move(placed).error();
+            first = {std::move(placed->row.state.group), placed->at};
+            return false;
+        };
+        if (const Status walked = walk_rows(*rows_, lower, upper, 1, take); !walked) return walked.error();
+        if (!first) return starts;
+        lower = group_end(scan.name_space, scan.queue, first->group);
+        starts.groups.push_back(*std::move(first));
+    }
+    starts.complete = false;
+    return starts;
+}
+
 Result<std::vector<MessageRow>> Index::scan_orders(std::string_view name_space, std::string_view queue,
                                                    std::uint32_t limit, std::string& after) const {
     std::vector<MessageRow> rows;

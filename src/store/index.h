@@ -63,6 +63,10 @@ class Index {
     Result<Stretch> scan_order(std::string_view name_space, std::string_view queue, std::string_view order_key,
                                DuePosition from, std::uint32_t limit) const;
 
+    // As specified by ScanGroup and ScanGroups (store.h).
+    Result<Stretch> scan_group(const ScanGroup& scan) const;
+    Result<GroupStarts> scan_groups(const ScanGroups& scan) const;
+
     // Unfinished messages of a queue with an order key, grouped by it, then by (nominal due, id): at most `limit` after
     // the row with the key `after`, which is then set to the last one; empty: from the first.
     Result<std::vector<MessageRow>> scan_orders(std::string_view name_space, std::string_view queue,

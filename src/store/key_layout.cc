@@ -61,6 +61,16 @@ std::string order_row_key(std::string_view name_space, std::string_view queue, s
                           DuePosition at) {
     return make_key(IndexTable::order, name_space, queue, order_key, at);
 }
+std::string group_row_key(std::string_view name_space, std::string_view queue, std::string_view group, DuePosition at) {
+    return make_key(IndexTable::group, name_space, queue, group, at);
+}
+std::string group_end(std::string_view name_space, std::string_view queue, std::string_view group) {
+    return make_key(IndexTable::group, name_space, queue, group).append(1 + sizeof(DueMs) + sizeof(MessageId), '\xff');
+}
+std::string group_bound(std::string_view name_space, std::string_view queue, bool end) {
+    std::string key = make_key(IndexTable::group, name_space, queue);
+    return end ? key += "\xff\xff" : key;  // a group's name is not as long as that
+}
 std::string order_bound(std::string_view name_space, std::string_view queue, bool end) {
     std::string key = make_key(IndexTable::order, name_space, queue);
     return end ? key += "\xff\xff" : key;  // an order key is not as long as that

@@ -20,6 +20,7 @@
 //                u, namespace, queue                             counts of the queue's messages
 //                e                                               ledger of the kept outcomes, in bytes of the log
 //                h                                               ledger of the history
+//   g  group     namespace, queue, group, instant, id            row without those
 //   h  history  era, namespace, queue, instant, id              see store/history.h
 //   s  rules     kind (1: schedule, 2: watchdog), namespace,     position and size of the whole record, its state
 //                name
@@ -49,6 +50,7 @@ inline constexpr std::uint32_t kIndexFormatVersion = 3;
 enum class IndexTable : char {
     settings = 'c',
     due = 'd',
+    group = 'g',
     history = 'h',
     id = 'i',
     key = 'k',
@@ -101,7 +103,12 @@ std::string id_key(MessageId id);
 // `at`: nominal due and id.
 std::string order_row_key(std::string_view name_space, std::string_view queue, std::string_view order_key,
                           DuePosition at);
-// The first key and the end of all keys of a queue.
+// The key of an unfinished message that has a group, and the end of all keys of that group.
+std::string group_row_key(std::string_view name_space, std::string_view queue, std::string_view group, DuePosition at);
+std::string group_end(std::string_view name_space, std::string_view queue, std::string_view group);
+// The first key and the end of all keys of a queue by group.
+std::string group_bound(std::string_view name_space, std::string_view queue, bool end);
+// The first key and the end of all keys of a queue by order key.
 std::string order_bound(std::string_view name_space, std::string_view queue, bool end);
 std::string key_key(std::string_view name_space, std::string_view queue, std::string_view key);
 // The key of a lease that outlives the process: `at` is its end, and the id of its message.
@@ -125,6 +132,7 @@ void encode_due_value(std::string& out, const MessageRow& row);
 void encode_expire_value(std::string& out, const MessageRow& row);
 void encode_order_value(std::string& out, const MessageRow& row);
 void encode_queue_value(std::string& out, const MessageRow& row);
+void encode_group_value(std::string& out, const MessageRow& row);
 void encode_dead_value(std::string& out, const MessageRow& row);
 // The outcome of an ended message that is not a dead letter.
 void encode_id_value(std::string& out, const MessageRow& row);
@@ -143,6 +151,7 @@ struct PlacedRow {
 };
 Result<PlacedRow> decode_due_row(std::string_view key, std::string_view value);
 Result<PlacedRow> decode_queue_row(std::string_view key, std::string_view value);
+Result<PlacedRow> decode_group_row(std::string_view key, std::string_view value);
 Result<PlacedRow> decode_order_row(std::string_view key, std::string_view value);
 Result<PlacedRow> decode_dead_row(std::string_view key, std::string_view value);
 Result<MessageRow> decode_id_row(std::string_view key, std::string_view value);

@@ -50,6 +50,7 @@ MessageRow random_row(Random& random) {
     row.state.name_space = random.chance(500'000) ? std::string(kDefaultNamespace) : random_text(random, 5);
     row.state.queue = random_text(random, 200);
     row.state.order_key = random_text(random, 3);
+    row.state.group = random_text(random, 3);
     row.state.key = random_text(random, 3);
     row.state.request_hash = random.next();
     if (is_ended(row.state.state)) {
@@ -106,6 +107,17 @@ TEST(KeyLayout, order_rows_of_one_key_stand_together_by_nominal_due_and_id) {
     EXPECT_NE(order_row_key("n", "qk", "", {5, 9}), order_row_key("n", "q", "k", {5, 9}));
 }
 
+TEST(KeyLayout, rows_of_one_group_stand_together_by_due_and_id_before_its_end) {
+    const std::string first = group_row_key("n", "q", "g", {5, 9});
+    EXPECT_LT(first, group_row_key("n", "q", "g", {6, 1}));
+    EXPECT_LT(group_row_key("n", "q", "g", {std::numeric_limits<DueMs>::max(), std::numeric_limits<MessageId>::max()}),
+              group_end("n", "q", "g"));
+    EXPECT_LT(group_end("n", "q", "g"), group_row_key("n", "q", "h", {0, 0}));
+    EXPECT_LT(group_end("n", "q", "h"), group_row_key("n", "q", "aa", {0, 0}));  // by length first
+    EXPECT_LT(group_end("n", "q", "aa"), group_bound("n", "q", true));
+    EXPECT_GT(first, group_bound("n", "q", false));
+}
+
 TEST(KeyLayout, no_two_idempotency_keys_share_a_row) {
     EXPECT_NE(key_key("a", "b", "cd"), key_key("a", "bc", "d"));
     EXPECT_NE(key_key("a", "b", "cd"), key_key("ab", "", "cd"));
@@ -133,6 +145,12 @@ TEST(KeyLayout, every_row_comes_back_from_each_table) {
         ASSERT_TRUE(of_order.ok());
         ASSERT_EQ(of_order->row, row);
         ASSERT_EQ(of_order->at, position);
+        encode_group_value(value, row);
+        const auto of_group =
+            decode_group_row(group_row_key(row.state.name_space, row.state.queue, row.state.group, at), value);
+        ASSERT_TRUE(of_group.ok());
+        ASSERT_EQ(of_group->row, row);
+        ASSERT_EQ(of_group->at, at);
         encode_queue_value(value, row);
         const auto of_queue = decode_queue_row(queue_key(row.state.name_space, row.state.queue, at), value);
         ASSERT_TRUE(of_queue.ok());
@@ -213,7 +231,7 @@ TEST(KeyLayout, settings_of_each_subject_are_apart_and_within_their_bounds) {
     const std::string queue = settings_key(Subject::queue, "n", "n");
     const std::string space = settings_key(Subject::name_space, "n", "n");
     EXPECT_LT(queue, space);
-    for (const Subject subject : {Subject::queue, Subject::name_space, Subject::input, Subject::token}) {
+    for (const Subject subject : kConfSubjects) {
         const std::string key = settings_key(subject, "n", "n");
         EXPECT_GE(key, conf_bound(false));
         EXPECT_LT(key, conf_bound(true));
@@ -224,7 +242,7 @@ TEST(KeyLayout, settings_of_each_subject_are_apart_and_within_their_bounds) {
         EXPECT_EQ(of->name, "n");
     }
     std::string unknown = queue;
-    unknown[1] = 5;
+    unknown[1] = static_cast<char>(kConfSubjects.size() + 1);
     EXPECT_EQ(decode_settings_key(unknown).error().code, "damaged_index"_code);
 }
 

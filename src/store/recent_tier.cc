@@ -34,7 +34,9 @@ MessageState RecentTier::durable_state(const Entry& entry) const {
     const QueueName& name = queues_.name(entry.queue);
     state.name_space = name.name_space;
     state.queue = name.queue;
-    if (entry.has_rare) static_cast<RareState&>(state) = rare_.at(find(entry.id));
+    const EntryNumber number = find(entry.id);
+    if (entry.has_rare) static_cast<RareState&>(state) = rare_.at(number);
+    state.group = groups_[group_of(number)].group;
     return state;
 }
 
@@ -290,6 +292,7 @@ void RecentTier::free_slot(EntryNumber number) {
     forget_death(entry, number);
     by_id_.erase(entry.id);
     if (entry.has_rare) rare_.erase(number);
+    set_group(number, entry.queue, {});
     entry = Entry{};
     --used_[number / kBlock];
     free_.push_back(number);
@@ -300,8 +303,17 @@ void RecentTier::set_state(Entry& entry, EntryNumber number, const MessageState&
     entry.durable_state = state.state;
     copy_progress(state, entry);
     entry.queue = queues_.number(state.name_space, state.queue);
+    set_group(number, entry.queue, state.group);
     set_rare(entry, number, state, death);
     if (state.state == State::dead) dead_.emplace(entry.queue, death.ended_ms, entry.id);
+}
+
+void RecentTier::set_group(EntryNumber number, QueueNumber queue, std::string_view group) {
+    const GroupNumber before = group_of(number);
+    if (group.empty() && before == kNoGroup) return;
+    if (number >= group_of_.size()) group_of_.resize(entries_.size());
+    group_of_[number] = group.empty() ? kNoGroup : groups_.use(queue, group);
+    groups_.release(before);
 }
 
 void RecentTier::set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death) {
@@ -360,6 +372,8 @@ void RecentTier::check() const {
             require(dead_.contains({entry.queue, ended_ms(entry), entry.id}),
                     "a dead letter that is not in the list of its queue");
         }
+        const GroupNumber group = group_of(number);
+        require(group == kNoGroup || groups_[group].queue == entry.queue, "a group of another queue than its message");
         require(find(entry.id) == number, "an entry is not found by its id");
         require(!outcomes_.contains(entry.id), "a message is unfinished and ended at once");
         require(entry.queue < queues_.size(), "an entry without a queue");
@@ -379,6 +393,7 @@ void RecentTier::check() const {
 
 std::size_t RecentTier::memory_bytes() const {
     std::size_t bytes = entries_.capacity() * sizeof(Entry) + free_.capacity() * sizeof(EntryNumber);
+    bytes += group_of_.capacity() * sizeof(GroupNumber) + groups_.size() * sizeof(GroupName);
     bytes += by_id_.bucket_count() * (sizeof(std::pair<MessageId, EntryNumber>) + 1);
     bytes += outcomes_.bucket_count() * (sizeof(std::pair<MessageId, Outcome>) + 1);
     for (const auto& [segment, touched] : touched_) bytes += touched.ids.capacity() * sizeof(MessageId);

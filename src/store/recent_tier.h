@@ -30,6 +30,7 @@
 
 #include "message/records/record.h"
 #include "resource/queue_settings.h"
+#include "store/group_names.h"
 #include "store/history.h"
 #include "store/queue_names.h"
 #include "store/second_ledger.h"
@@ -136,6 +137,10 @@ class RecentTier {
     // 0 if it never expires; empty if it has no order key.
     DueMs expires_ms(EntryNumber number) const;
     std::string_view order_key(EntryNumber number) const;
+    // kNoGroup if it has none.
+    GroupNumber group_of(EntryNumber number) const { return number < group_of_.size() ? group_of_[number] : kNoGroup; }
+    GroupNames& groups() { return groups_; }
+    const GroupNames& groups() const { return groups_; }
     // Its own rule; null if it has none.
     const RetryRule* retry_rule(const Entry& entry) const;
     std::uint32_t attempts_forgiven(const Entry& entry) const;
@@ -221,6 +226,7 @@ class RecentTier {
     void free_slot(EntryNumber number);
     void set_state(Entry& entry, EntryNumber number, const MessageState& state, const Death& death);
     void set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death);
+    void set_group(EntryNumber number, QueueNumber queue, std::string_view group);
     void forget_death(const Entry& entry, EntryNumber number);
     void follow_settings(const ConfRecord& record, SegmentNumber segment);
     void end(const MessageRecord& record, SegmentNumber segment);
@@ -232,6 +238,9 @@ class RecentTier {
     QueueNames queues_;
     SecondLedger seconds_;
     std::vector<Entry> entries_;
+    // By entry; shorter than they are, and empty if no message has a group.
+    std::vector<GroupNumber> group_of_;
+    GroupNames groups_;
     std::vector<EntryNumber> free_;
     std::vector<std::uint8_t> used_;  // entries in use, of each block
     boost::unordered_flat_map<MessageId, EntryNumber> by_id_;

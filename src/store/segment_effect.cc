@@ -53,11 +53,13 @@ void SegmentEffect::begin(MessageEffect& effect, const MessageRecord& record) {
                   record.state.nominal_due_ms,
                   0,
                   queue_number(record.state.name_space, record.state.queue),
+                  kNoGroup,
                   record.state.state,
                   record.ended_ms,
                   record.state.expires_ms,
                   true,
                   record.state.order_key};
+        before.group = group_number(before.queue, record.state.group);
     } else if (record.previous.version != 0) {
         const Previous& previous = record.previous;
         const bool moves = previous.rows.is_set();
@@ -65,17 +67,20 @@ void SegmentEffect::begin(MessageEffect& effect, const MessageRecord& record) {
                   previous.nominal_due_ms != 0 ? previous.nominal_due_ms : previous.due_ms,
                   needs_record(previous.state) ? record.log_position : 0,
                   queue_number(record.state.name_space, previous.queue),
+                  kNoGroup,
                   previous.state,
                   previous.ended_ms,
                   moves ? previous.rows->expires_ms : record.state.expires_ms,
                   false,
                   moves ? previous.rows->order_key : record.state.order_key};
+        before.group = group_number(before.queue, moves ? previous.rows->group : record.state.group);
     }
 }
 
 void SegmentEffect::set_state(MessageEffect& effect, const MessageRecord& record) {
     const MessageState& state = record.state;
     effect.queue = queue_number(state.name_space, state.queue);
+    effect.group = group_number(effect.queue, state.group);
     effect.state = state.state;
     copy_progress(state, effect);
     const bool has_reason = !record.reason.empty() && (state.state == State::dead || state.state == State::retrying);
@@ -145,6 +150,7 @@ void SegmentEffect::fill_row(const MessageEffect& message, MessageRow& row) cons
     static_cast<RareState&>(row.state) = rare;
     row.state.name_space = name.name_space;
     row.state.queue = name.queue;
+    row.state.group = groups_[message.group].group;
     row.reason = rare.reason;
 }
 

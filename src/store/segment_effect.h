@@ -22,6 +22,7 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "message/records/record.h"
+#include "store/group_names.h"
 #include "store/history.h"
 #include "store/queue_names.h"
 #include "store/store.h"
@@ -39,6 +40,7 @@ struct StoodBefore {
     DueMs nominal_due_ms = 0;
     Sequence log_position = 0;     // of the whole record that was needed; 0: none, or unknown
     QueueNumber queue = kNoQueue;  // kNoQueue: it did not exist
+    GroupNumber group = kNoGroup;  // if it was unfinished
     State state = State::scheduled;
     DueMs ended_ms = 0;              // if it was a dead letter
     DueMs expires_ms = 0;            // if it was unfinished
@@ -62,6 +64,7 @@ struct MessageEffect {
     std::uint32_t attempts = 0;
     std::uint32_t rare = 0;  // index in rare(); 0: none of those fields
     QueueNumber queue = 0;
+    GroupNumber group = kNoGroup;
     std::int32_t priority = 0;
     State state = State::scheduled;
     bool maybe_delivered = false;
@@ -103,6 +106,7 @@ class SegmentEffect {
     const RareFields& rare(const MessageEffect& message) const { return rare_[message.rare]; }
     bool touches(MessageId id) const { return by_id_.contains(id); }
     const QueueNames& queues() const { return queues_; }
+    const GroupNames& groups() const { return groups_; }
     // Gives the queue a number if it has none yet.
     QueueNumber queue_number(const std::string& name_space, const std::string& queue);
     // In the order of the log; a later one of the same queue replaces an earlier one.
@@ -124,6 +128,9 @@ class SegmentEffect {
 
   private:
     void begin(MessageEffect& effect, const MessageRecord& record);
+    GroupNumber group_number(QueueNumber queue, const std::string& group) {
+        return group.empty() ? kNoGroup : groups_.use(queue, group);
+    }
     void set_state(MessageEffect& effect, const MessageRecord& record);
     void set_record(MessageEffect& effect, const MessageRecord& record, Sequence sequence, std::size_t frame_bytes);
     void add_cursor(const CursorRecord& record);
@@ -134,6 +141,7 @@ class SegmentEffect {
     boost::unordered_flat_map<MessageId, std::uint32_t> by_id_;
     std::vector<RareFields> rare_{1};
     QueueNames queues_;
+    GroupNames groups_;
     QueueNumber last_queue_ = kNoQueue;  // most records have the same queue as the previous one
     std::vector<QueueCursorRecord> queue_cursors_;
     std::map<std::string, RuleEffect> settings_;

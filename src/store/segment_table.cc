@@ -220,6 +220,44 @@ void write_orders(const SegmentTable& table, TableBuilder& into) {
     }
 }
 
+void write_groups(const SegmentTable& table, TableBuilder& into) {
+    const SegmentEffect& effect = table.effect;
+    if (effect.groups().in_use() == 0) return;
+    const auto key_of = [&](QueueNumber queue, GroupNumber group, DuePosition at) {
+        const QueueName& name = effect.queues().name(queue);
+        return group_row_key(name.name_space, name.queue, effect.groups()[group].group, at);
+    };
+    std::vector<std::pair<std::string, const MessageEffect*>> rows;  // null: erased
+    for (const MessageEffect& message : effect.messages()) {
+        const StoodBefore& before = message.before;
+        if (before.group != kNoGroup && !is_ended(before.state)) {
+            rows.emplace_back(key_of(before.queue, before.group, {before.due_ms, message.id}), nullptr);
+        }
+        if (message.group != kNoGroup && !is_ended(message.state)) {
+            rows.emplace_back(key_of(message.queue, message.group, {message.due_ms, message.id}), &message);
+        }
+    }
+    // A row that is put replaces the erased one of the same key.
+    std::sort(rows.begin(), rows.end(), [](const auto& left, const auto& right) {
+        return std::tuple(std::string_view(left.first), left.second == nullptr) <
+               std::tuple(std::string_view(right.first), right.second == nullptr);
+    });
+    MessageRow row;
+    std::string value;
+    const std::string* before = nullptr;
+    for (const auto& [key, message] : rows) {
+        if (before != nullptr && *before == key) continue;
+        before = &key;
+        if (message == nullptr) {
+            into.erase(key);
+            continue;
+        }
+        effect.fill_row(*message, row);
+        encode_group_value(value, row);
+        into.put(key, value);
+    }
+}
+
 // The sort position of each queue's keys, by queue number.
 std::vector<std::uint32_t> queue_order(const QueueNames& queues) {
     std::vector<std::pair<std::string, QueueNumber>> keys;
@@ -301,6 +339,7 @@ bool has_expire_row(const MessageEffect& message, DueMs expires_ms, DueMs load_c
 void write_rows(const SegmentTable& table, TableBuilder& into) {
     write_rules(table.effect.settings(), into);  // in the order of the tables' bytes
     write_due(table, into);
+    write_groups(table, into);
     write_history(table, into);
     write_ids(table, into);
     write_keys(table, into);

@@ -70,6 +70,23 @@ struct ScanOrder {
     DuePosition from;
     std::uint32_t limit = 0;
 };
+// Unfinished messages of a group of a queue in [from, until), in due order, at most `limit`.
+struct ScanGroup {
+    std::string name_space;
+    std::string queue;
+    std::string group;
+    DuePosition from;
+    DueMs until_ms = 0;
+    std::uint32_t limit = 0;
+};
+// The groups of a queue that have unfinished messages in the index, after this one, each with its first message: at
+// most `limit`, in the order of the index.
+struct ScanGroups {
+    std::string name_space;
+    std::string queue;
+    std::string after;  // empty: from the first
+    std::uint32_t limit = 0;
+};
 // Dead letters of a queue in [from, until), by (time of death, id), at most `limit`.
 struct ScanDead {
     std::string name_space;
@@ -114,8 +131,8 @@ struct ReadRecords {
 
 struct Lookup {
     std::uint64_t ticket = 0;  // returned with the result
-    std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ScanDead, ListQueue, ListHistory, ListDue,
-                 CountSeconds, ReadRecords>
+    std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ScanGroup, ScanGroups, ScanDead, ListQueue,
+                 ListHistory, ListDue, CountSeconds, ReadRecords>
         what;
 };
 
@@ -136,6 +153,14 @@ struct Stretch {
     std::vector<MessageRow> rows;
     bool complete = true;  // false: `limit` was reached; continue at `next`
     DuePosition next;
+};
+struct GroupStart {
+    std::string group;
+    DuePosition first;
+};
+struct GroupStarts {
+    std::vector<GroupStart> groups;
+    bool complete = true;  // false: `limit` was reached; continue after the last one
 };
 struct ListedRows {
     std::vector<MessageRow> rows;
@@ -176,8 +201,8 @@ const RecordBytes* find_record(const std::vector<RecordBytes>& records, Sequence
 struct Answer {
     std::uint64_t ticket = 0;
     Generation generation = 0;
-    std::variant<std::optional<MessageRow>, std::vector<std::optional<KeyFacts>>, Stretch, ListedRows, HistoryRows,
-                 DueRows, SecondCounts, std::vector<RecordBytes>>
+    std::variant<std::optional<MessageRow>, std::vector<std::optional<KeyFacts>>, Stretch, GroupStarts, ListedRows,
+                 HistoryRows, DueRows, SecondCounts, std::vector<RecordBytes>>
         what;
 };
 

@@ -94,6 +94,8 @@ Result<Answer> StoreReader::answer(const Lookup& lookup) const {
                 return keep(answer,
                             index_.scan_order(scan.name_space, scan.queue, scan.order_key, scan.from, scan.limit));
             },
+            [&](const ScanGroup& scan) { return keep(answer, index_.scan_group(scan)); },
+            [&](const ScanGroups& scan) { return keep(answer, index_.scan_groups(scan)); },
             [&](const ScanDead& scan) {
                 return keep(answer,
                             index_.scan_dead(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));

@@ -68,6 +68,7 @@ class TrialMoves {
         }
         if (random_.chance(200'000)) state.expires_ms = state.due_ms + 1000;
         if (random_.chance(200'000)) state.order_key = "customer-" + std::to_string(random_.below(5));
+        if (random_.chance(200'000)) state.group = "group-" + std::to_string(random_.below(5));
         if (random_.chance(200'000)) state.retry = RetryRule{3, 1000, 2000, 60'000, 200};
         const std::string key = "key-" + std::to_string(random_.below(12));
         if (random_.chance(400'000) && is_free(state.queue, key)) {

@@ -121,6 +121,23 @@ Result<PlacedRow> decode_queue_row(std::string_view key, std::string_view value)
     return placed;
 }
 
+void encode_group_value(std::string& out, const MessageRow& row) {
+    encode_rest(out, row, [](MessageRow& rest) {
+        exclude_due(rest);
+        exclude_queue(rest);
+        rest.state.group.clear();
+    });
+}
+Result<PlacedRow> decode_group_row(std::string_view key, std::string_view value) {
+    std::string_view name_space, queue, group;
+    Result<PlacedRow> placed = read_row(IndexTable::group, "group", key, value, name_space, queue, group);
+    if (!placed) return placed;
+    fill_in_due(placed->row, placed->at.due_ms);
+    fill_in_queue(placed->row, name_space, queue);
+    placed->row.state.group = group;
+    return placed;
+}
+
 void encode_order_value(std::string& out, const MessageRow& row) {
     encode_rest(out, row, [](MessageRow& rest) {
         rest.state.due_ms = minus(rest.state.due_ms, rest.state.nominal_due_ms);

@@ -120,6 +120,7 @@ void previous_rows_fields(Visitor& visit, Rows& rows) {
     visit.boolean(1, rows.is_given);
     visit.signed_number(2, rows.expires_ms);
     visit.text(3, rows.order_key);
+    visit.text(4, rows.group);
 }
 
 void previous_rows_field(FieldWriter& to, const Previous& previous) {
@@ -143,6 +144,11 @@ void previous_rows_field(FieldsReader& from, Previous& into) {
 template <class Visitor>
 void first_put_field(Visitor& visit, auto& state) {
     visit.signed_number(37, state.first_put_ms);
+}
+
+template <class Visitor>
+void group_field(Visitor& visit, auto& state) {
+    visit.text(39, state.group);
 }
 
 // The remaining ones, which come later.
@@ -240,6 +246,7 @@ void record_fields(Visitor& visit, Of& record) {
     work_field(visit, record.state);
     first_put_field(visit, record.state);
     previous_rows_field(visit, record.previous);
+    group_field(visit, record.state);
     content_fields(visit, record.content);
 }
 
@@ -332,6 +339,7 @@ void row_fields(Visitor& visit, Row& row) {
     visit.signed_number(34, row.ended_ms);
     work_field(visit, row.state);
     first_put_field(visit, row.state);
+    group_field(visit, row.state);
 }
 
 Error damaged(std::string what) {
@@ -539,6 +547,7 @@ std::uint64_t digest_term(MessageId id, const MessageState& state) {
     last_state_fields(writer, state);
     work_field(writer, state);
     first_put_field(writer, state);
+    group_field(writer, state);
     return XXH3_64bits_withSeed(bytes.data(), bytes.size(), id);
 }
 

@@ -62,11 +62,12 @@ constexpr bool is_of_message(RecordKind kind) {
     return is_whole(kind) || kind == RecordKind::change || kind == RecordKind::attempt || kind == RecordKind::end;
 }
 
-// Where the index has a message by its expiry and its order key, before a record that changes either.
+// Where the index has a message by its expiry, its order key and its group, before a record that changes one of them.
 struct PreviousRows {
-    bool is_given = false;  // otherwise both are as in the record
+    bool is_given = false;  // otherwise all are as in the record
     DueMs expires_ms = 0;
     std::string order_key;
+    std::string group;
 
     bool operator==(const PreviousRows&) const = default;
 };

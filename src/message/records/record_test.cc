@@ -50,6 +50,7 @@ MessageState random_state(Draw& draw, bool has_ended) {
     if (draw.chance()) state.name_space = draw.text();
     state.queue = "q" + std::string(draw.text());
     state.order_key = draw.text();
+    state.group = draw.text();
     state.key = draw.text();
     state.request_hash = draw.number();
     if (draw.chance()) state.retry = RetryRule{3, 1000, 2000, 60'000, draw.chance() ? 200u : 0u};
@@ -360,6 +361,7 @@ TEST(Record, the_digest_sees_every_changeable_field_and_the_id) {
     EXPECT_TRUE(changed([](MessageState& s) { s.name_space = "n"; }));
     EXPECT_TRUE(changed([](MessageState& s) { s.queue = "p"; }));
     EXPECT_TRUE(changed([](MessageState& s) { s.order_key = "o"; }));
+    EXPECT_TRUE(changed([](MessageState& s) { s.group = "g"; }));
     EXPECT_TRUE(changed([](MessageState& s) { s.key = "k"; }));
     EXPECT_TRUE(changed([](MessageState& s) { s.request_hash = 1; }));
     EXPECT_TRUE(changed([](MessageState& s) { s.retry = RetryRule{1, 0, 1000, 0, 0}; }));

@@ -9,8 +9,9 @@
 namespace duewheel {
 
 std::string_view subject_name(Subject subject) {
-    return enum_name<Subject::watchdog>(subject, {"nothing", "the settings of queue", "the settings of namespace",
-                                                  "the position of input", "access token", "schedule", "watchdog"});
+    return enum_name<Subject::watchdog>(
+        subject, {"nothing", "the settings of queue", "the settings of namespace", "the position of input",
+                  "access token", "the settings of a group of queue", "schedule", "watchdog"});
 }
 
 std::uint64_t subject_term(Subject subject, std::string_view name_space, std::string_view name,

@@ -16,12 +16,14 @@ enum class Subject : std::uint8_t {
     name_space,  // the name is the namespace's own
     input,       // its position, of no namespace (input_position.h)
     token,       // an access token, of no namespace (access_token.h)
+    group,       // of a queue; its name has both (resource/group_settings.h)
     // `rule` records
     schedule,
     watchdog,
 };
-inline constexpr std::size_t kSubjects = 7;
-inline constexpr std::array kConfSubjects{Subject::queue, Subject::name_space, Subject::input, Subject::token};
+inline constexpr std::size_t kSubjects = 8;
+inline constexpr std::array kConfSubjects{Subject::queue, Subject::name_space, Subject::input, Subject::token,
+                                          Subject::group};
 inline constexpr std::array kRuleSubjects{Subject::schedule, Subject::watchdog};
 
 constexpr bool is_rule(Subject subject) {

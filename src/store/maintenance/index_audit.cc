@@ -42,6 +42,7 @@ class Audit {
         Status walked = walk_ids();
         if (walked) walked = walk_sums(IndexTable::queue, queue_rows_);
         if (walked) walked = walk_sums(IndexTable::order, order_rows_);
+        if (walked) walked = walk_sums(IndexTable::group, group_rows_);
         if (walked) walked = walk_sums(IndexTable::dead, dead_rows_);
         if (walked) walked = walk_due();
         if (walked) walked = walk_keys();
@@ -53,6 +54,7 @@ class Audit {
         compare("by due", due_rows_, due_);
         compare("by expiry", expire_rows_, expire_);
         compare("by order key", order_rows_, order_);
+        compare("by group", group_rows_, groups_);
         compare("by death", dead_rows_, dead_);
         if (past_due_rows_ != past_due_) differ("by past due", past_due_rows_, past_due_);
         compare("by key", key_rows_, keys_);
@@ -104,6 +106,10 @@ class Audit {
                 encode_order_value(value, *row);
                 const DuePosition position{state.nominal_due_ms, row->id};
                 order_.add(order_row_key(state.name_space, state.queue, state.order_key, position), value);
+            }
+            if (!state.group.empty()) {
+                encode_group_value(value, *row);
+                groups_.add(group_row_key(state.name_space, state.queue, state.group, at), value);
             }
             if (state.expires_ms != 0 && state.expires_ms >= position_.load_cursor_ms) {
                 encode_expire_value(value, *row);
@@ -178,8 +184,8 @@ class Audit {
     const Index& index_;
     const IndexPosition position_;
     // The difference between expected and actual rows.
-    RowSum queues_, due_, expire_, order_, dead_, keys_;
-    RowSum queue_rows_, due_rows_, expire_rows_, order_rows_, dead_rows_, key_rows_;
+    RowSum queues_, due_, expire_, order_, groups_, dead_, keys_;
+    RowSum queue_rows_, due_rows_, expire_rows_, order_rows_, group_rows_, dead_rows_, key_rows_;
     std::uint64_t past_due_ = 0, past_due_rows_ = 0;
     std::optional<std::string> difference_;
 };

@@ -27,6 +27,7 @@ class IndexAudit : public testing::Test {
         soon_ = shard_.put("mail", kNow + 10);
         MessageState ordered = TrialShard::state_of("mail", kNow + 600);
         ordered.order_key = "ann";
+        ordered.group = "bob";
         ordered.expires_ms = kNow + 900;
         ordered_ = shard_.put(ordered);
         dead_ = shard_.put("mail", kNow + 700);
@@ -125,6 +126,8 @@ TEST_F(IndexAudit, a_row_at_an_expiry_of_an_order_key_or_of_a_dead_message_that_
         {"by expiry", expire_key({kNow + 900, ordered_}), expire_key({kNow + 900, ended_})},
         {"by order key", order_row_key("default", "mail", "ann", {kNow + 600, ordered_}),
          order_row_key("default", "mail", "ann", {kNow + 600, ended_})},
+        {"by group", group_row_key("default", "mail", "bob", {kNow + 600, ordered_}),
+         group_row_key("default", "mail", "bob", {kNow + 600, ended_})},
         {"by death", dead_key("default", "mail", died), dead_key("default", "mail", {died.due_ms, ended_})},
     };
     for (const auto& [table, key, other] : rows) {
