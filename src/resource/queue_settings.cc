@@ -36,11 +36,26 @@ constexpr Field kRows[] = {
                  "refused as `queue_full`. No limit by default",
          .limit = "limits.pending_max",
          .when_absent = kNoLimit}),
+    count<&QueueSettings::leased_max>(
+        14, "limits.leased", "Maximum number of messages that are leased at once",
+        {.page = "how many messages may be [leased at once](#limits-of-deliveries), over all consumers, webhooks and "
+                 "topics. No limit by default",
+         .limit = "limits.leased_max",
+         .when_absent = kNoLimit}),
     count<&QueueSettings::per_second>(12, "limits.per_second", "Maximum number of messages due in one second",
                                       {.page = "how many messages may be due in [one second](#limit-per-second), 1 to "
                                                "100,000. No limit by default",
                                        .max = static_cast<std::int64_t>(kPerSecondMax),
                                        .when_absent = kNoLimit}),
+    object<&QueueSettings::rate>(15, "rate", "How many deliveries may start in a time",
+                                 {.page = "how many [deliveries may start](#limits-of-deliveries) in a time"}),
+    count<&QueueSettings::group_leased_max>(
+        16, "groups.leased", "Maximum number of messages of each group that are leased at once",
+        {.page = "how many messages of one [group](#groups) may be leased at once. No limit by default",
+         .limit = "limits.leased_max",
+         .when_absent = kNoLimit}),
+    object<&QueueSettings::group_rate>(17, "groups.rate", "How many deliveries of each group may start in a time",
+                                       {.page = "how many deliveries of one [group](#groups) may start in a time"}),
     kept<&QueueSettings::revision>(1),
     kept<&QueueSettings::paused_by>(11, {.words = kPausers}),
     kept<&QueueSettings::purge_through>(20),

@@ -19,6 +19,7 @@
 #include "message/retry_rule.h"
 #include "resource/field.h"
 #include "resource/kafka_target.h"
+#include "resource/rate_rule.h"
 #include "resource/webhook_target.h"
 
 namespace duewheel {
@@ -44,10 +45,14 @@ struct QueueSettings {
     std::uint32_t revision = 0;  // of the record: incremented by each change; 0: the queue has no settings
     bool paused = false;         // nothing is delivered
     PausedBy paused_by = PausedBy::user;
-    std::uint64_t pending_max = 0;  // further puts are refused; 0: no limit
-    std::uint64_t per_second = 0;   // puts due in a full second are refused or moved; 0: no limit
-    std::int64_t lease_ms = 0;      // default duration of a lease; 0: the server's
-    RetryChoice retry;              // of messages without a rule of their own; absent members are the server's
+    std::uint64_t pending_max = 0;       // further puts are refused; 0: no limit
+    std::uint64_t per_second = 0;        // puts due in a full second are refused or moved; 0: no limit
+    std::uint64_t leased_max = 0;        // of its messages at once; 0: no limit
+    std::optional<RateRule> rate;        // of its deliveries
+    std::uint64_t group_leased_max = 0;  // the same two for each group without settings of its own
+    std::optional<RateRule> group_rate;
+    std::int64_t lease_ms = 0;  // default duration of a lease; 0: the server's
+    RetryChoice retry;          // of messages without a rule of their own; absent members are the server's
 
     // Where its messages go; at most one is set. Without either, consumers lease them.
     std::optional<WebhookTarget> webhook;

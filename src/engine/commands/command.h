@@ -14,6 +14,7 @@
 
 #include "base/status.h"
 #include "engine/commands/commands_of_compaction.h"
+#include "engine/commands/commands_of_groups.h"
 #include "engine/commands/commands_of_leases.h"
 #include "engine/commands/commands_of_messages.h"
 #include "engine/commands/commands_of_queues.h"
@@ -34,13 +35,13 @@ using Command =
                  ConfigureNamespaceCommand, DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand,
                  PatchQueueCommand, PatchNamespaceCommand, PatchScheduleCommand, PatchWatchdogCommand,
                  ChangeTokenCommand, DescribeTokenCommand, ListTokensCommand, TakeRecordsCommand, LeaseMessageCommand,
-                 PatchMessageCommand>;
+                 PatchMessageCommand, ChangeGroupCommand, DescribeGroupCommand, ListGroupsCommand>;
 
-using Reply =
-    std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                 RelocateAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer, ScheduleAnswer,
-                 ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer, WatchdogListAnswer,
-                 NamespaceAnswer, NamespaceListAnswer, ForecastAnswer, TokenAnswer, TokenListAnswer, TakeRecordsAnswer>;
+using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
+                           RelocateAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer,
+                           ScheduleAnswer, ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer,
+                           WatchdogListAnswer, NamespaceAnswer, NamespaceListAnswer, ForecastAnswer, TokenAnswer,
+                           TokenListAnswer, TakeRecordsAnswer, GroupAnswer, GroupListAnswer>;
 
 // Identifies the receiver of a reply; chosen by the caller, 0 is none.
 using ReplyToken = std::uint64_t;

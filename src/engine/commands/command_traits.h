@@ -56,7 +56,8 @@ struct CommandTraits<PutCommand> : DefaultTraits {
         constexpr std::size_t kRepeatNumbers = 128;
         constexpr std::size_t kTransactionNumbers = 48;
         constexpr std::size_t kReplaceBytes = 512;  // numbers, and the order key that it had
-        const std::size_t texts = put.name_space.size() + put.queue.size() + put.order_key.size() + put.key.size();
+        const std::size_t texts =
+            put.name_space.size() + put.queue.size() + put.order_key.size() + put.group.size() + put.key.size();
         return kNumbers + (put.retry.is_empty() ? 0 : kRetryNumbers) + (put.repeat ? kRepeatNumbers : 0) +
                (put.transaction ? kTransactionNumbers : 0) + (put.on_key == OnKey::replace ? kReplaceBytes : 0) +
                texts + payload_bytes(put);
@@ -163,6 +164,10 @@ struct CommandTraits<ConfigureQueueCommand> : DefaultTraits {
 template <>
 struct CommandTraits<PatchQueueCommand> : PatchTraits {
     static std::size_t record_bytes_max(const auto&) { return kSettingsRecordBytesMax; }
+};
+template <>
+struct CommandTraits<ChangeGroupCommand> : PatchTraits {
+    static std::size_t record_bytes_max(const auto&) { return kRecordOverheadMax + kGroupBytesMax; }
 };
 template <>
 struct CommandTraits<ConfigureNamespaceCommand> : DefaultTraits {

@@ -47,6 +47,7 @@ struct PutCommand : Content {
     std::optional<When> expires;  // a message not leased by then expires; its delay counts from the put
     std::int32_t priority = 0;
     std::string order_key;                       // empty: none
+    std::string group;                           // likewise
     RetryChoice retry;                           // empty: the rule of its queue at the time of the failure
     std::optional<RepeatChoice> repeat;          // makes it recurring; `when` is the first occurrence
     std::optional<TransactionRule> transaction;  // it is prepared until it is committed

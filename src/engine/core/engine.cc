@@ -26,6 +26,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
     for (const EngineStart::Cursor& cursor : start.queue_cursors) {
         const QueueNumber number = recent_.queues().number(cursor.queue.name_space, cursor.queue.queue);
         queues_.at(number).cursor = queues_.at(number).durable_cursor = cursor.position;
+        queues_.at(number).groups_to_find.emplace();
     }
     for (const NamespaceStart& state : start.namespaces) {
         Namespace& space = queues_.namespaces().at(state.name_space);
@@ -43,6 +44,7 @@ Engine::Engine(const EngineOptions& options, const EngineStart& start, RecentTie
         if (state.settings.revision == 0) continue;
         settings_.install(number, state.settings, state.settings_position, state.settings_bytes);
     }
+    for (const GroupConfStart& state : start.groups) groups_.install(state);
 }
 
 Engine::~Engine() = default;
@@ -103,6 +105,8 @@ void Engine::fire_due() {
                 watchdogs_.wake(cookie & ~kWatchdogCookie);
             } else if ((cookie & kMessageWaitCookie) != 0) {
                 reader_.end_wait(cookie & ~kMessageWaitCookie);
+            } else if ((cookie & kTurnCookie) != 0) {
+                lifecycle_.turns().wake(static_cast<QueueNumber>(cookie & ~kTurnCookie));
             } else {
                 lifecycle_.wake(static_cast<EntryNumber>(cookie));
             }

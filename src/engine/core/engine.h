@@ -58,6 +58,7 @@
 #include "engine/puts/seconds.h"
 #include "engine/rules/schedules.h"
 #include "engine/rules/watchdogs.h"
+#include "engine/settings/groups.h"
 #include "engine/settings/queues.h"
 #include "engine/settings/settings.h"
 #include "engine/settings/tokens.h"
@@ -211,8 +212,9 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
     // What decides, reads, starts or finishes something: the engine finds a part by the type of that (part_by_type.h).
     auto parts() {
         return std::tie(reader_, reports_, views_.listings, views_.history, views_.forecasts, messages_,
-                        message_leases_, puts_, inputs_, transactions_, recurring_, settings_, schedules_, watchdogs_,
-                        tokens_, seconds_, lifecycle_, loader_, dispatcher_, dead_letters_, dead_writer_, purges_);
+                        message_leases_, puts_, inputs_, transactions_, recurring_, settings_, groups_, schedules_,
+                        watchdogs_, tokens_, seconds_, lifecycle_, loader_, dispatcher_, dead_letters_, dead_writer_,
+                        purges_);
     }
 
     // ---- batches (engine_batches.cc)
@@ -269,14 +271,15 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
 
     DeadLetters dead_letters_{context_};
     Queues queues_{context_, dead_letters_};
-    QueueReports reports_{context_, queues_};
     CommandQueue commands_{context_, queues_.namespaces()};
     Seconds seconds_{context_, queues_, commands_};
     Lifecycle lifecycle_;
     Loader loader_;
     Dispatcher dispatcher_{context_, queues_, lifecycle_, loader_};
     Purges purges_{context_, queues_, lifecycle_};
-    Settings settings_{context_, queues_, reports_, seconds_, dead_letters_, purges_};
+    QueueReports reports_{context_, queues_, lifecycle_.turns()};
+    Groups groups_{context_, queues_, lifecycle_.turns()};
+    Settings settings_{context_, queues_, reports_, seconds_, dead_letters_, purges_, lifecycle_.turns()};
     MessageFinder finder_{context_, lifecycle_};
     Transactions transactions_{context_, queues_, lifecycle_, finder_};
     RecurringMessages recurring_{context_, queues_, lifecycle_};

@@ -15,6 +15,7 @@
 #include "message/schedule_times.h"
 #include "message/totals.h"
 #include "message/watchdog_state.h"
+#include "resource/group_settings.h"
 #include "resource/namespace_settings.h"
 #include "resource/queue_settings.h"
 #include "store/store.h"
@@ -37,6 +38,14 @@ struct ScheduleStart : RuleStart<ScheduleState> {
 struct NamespaceStart {
     std::string name_space;
     NamespaceSettings settings;
+    Sequence log_position = 0;
+    std::uint32_t record_bytes = 0;
+};
+
+struct GroupConfStart {
+    std::string name_space;
+    std::string name;  // of the record
+    GroupSettings settings;
     Sequence log_position = 0;
     std::uint32_t record_bytes = 0;
 };
@@ -66,6 +75,7 @@ struct EngineStart {
     std::vector<ScheduleStart> schedules;
     std::vector<WatchdogStart> watchdogs;
     std::vector<NamespaceStart> namespaces;  // that have settings
+    std::vector<GroupConfStart> groups;      // likewise
     std::vector<StoredToken> tokens;
     std::vector<InputPosition> inputs;
     std::string zone_data = "unknown";  // version of the zone data with which their times are calculated

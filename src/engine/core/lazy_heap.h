@@ -46,6 +46,7 @@ class LazyHeap {
             add(2 * index + 2);
         }
     }
+    bool is_empty() const { return keys_.empty(); }
     void pop() {
         std::pop_heap(keys_.begin(), keys_.end(), later);
         keys_.pop_back();

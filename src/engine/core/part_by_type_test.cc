@@ -73,7 +73,7 @@ TEST(PartByType, a_request_is_started_by_its_part) {
 
 static_assert(!has_each_subject_one_owner<TokenOwner, QueueOwner>(), "that of schedules is missing");
 static_assert(has_each_subject_one_owner<TokenOwner, QueueOwner, Owner<Subject::name_space>, Owner<Subject::input>,
-                                         Owner<Subject::schedule>, Owner<Subject::watchdog>>());
+                                         Owner<Subject::group>, Owner<Subject::schedule>, Owner<Subject::watchdog>>());
 
 TEST(PartByType, what_has_a_subject_goes_to_its_owner) {
     TokenOwner tokens;

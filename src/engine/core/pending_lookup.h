@@ -117,6 +117,18 @@ struct BacklogLookup {
     QueueNumber queue = 0;
     DuePosition from;
 };
+// The backlog of one group.
+struct GroupLookup {
+    using Found = Stretch;
+    QueueNumber queue = 0;
+    GroupNumber group = kNoGroup;
+    DuePosition from;
+};
+// Which groups of a queue are on disk.
+struct GroupsLookup {
+    using Found = GroupStarts;
+    QueueNumber queue = 0;
+};
 // The first messages of an order key.
 struct OrderLookup {
     using Found = Stretch;
@@ -159,10 +171,10 @@ struct FiringLookup {
     using Found = FoundRecords;
 };
 
-using PendingLookup =
-    std::variant<FactsLookup, KeysLookup, SecondsLookup, WholeRuleLookup, DeliveryLookup, MessageLookup,
-                 RuleLookup<ScheduleAnswer>, RuleLookup<WatchdogAnswer>, ListingLookup, DeadListingLookup,
-                 HistoryLookup, ForecastLookup, DueLookup, BacklogLookup, OrderLookup, DeadLookup, PurgeLookup,
-                 PrefetchLookup, SpawnLookup, PreparedLookup, RunLookup, LastRunLookup, FiringLookup>;
+using PendingLookup = std::variant<FactsLookup, KeysLookup, SecondsLookup, WholeRuleLookup, DeliveryLookup,
+                                   MessageLookup, RuleLookup<ScheduleAnswer>, RuleLookup<WatchdogAnswer>, ListingLookup,
+                                   DeadListingLookup, HistoryLookup, ForecastLookup, DueLookup, BacklogLookup,
+                                   GroupLookup, GroupsLookup, OrderLookup, DeadLookup, PurgeLookup, PrefetchLookup,
+                                   SpawnLookup, PreparedLookup, RunLookup, LastRunLookup, FiringLookup>;
 
 }  // namespace duewheel

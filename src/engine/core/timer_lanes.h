@@ -25,12 +25,13 @@
 
 namespace duewheel {
 
-// A cookie of the wheel is the number of an entry, or of a waiting consumer, a schedule, a watchdog or a request that
-// waits for a message, with its bit.
+// A cookie of the wheel is the number of an entry, or of a waiting consumer, a schedule, a watchdog, a request that
+// waits for a message, or a queue with a limit that time lifts, with its bit.
 inline constexpr std::uint64_t kWaiterCookie = std::uint64_t{1} << 63;
 inline constexpr std::uint64_t kScheduleCookie = std::uint64_t{1} << 62;
 inline constexpr std::uint64_t kWatchdogCookie = std::uint64_t{1} << 61;
 inline constexpr std::uint64_t kMessageWaitCookie = std::uint64_t{1} << 60;
+inline constexpr std::uint64_t kTurnCookie = std::uint64_t{1} << 59;
 
 class TimerLanes {
   public:

@@ -115,13 +115,14 @@ std::size_t Dispatcher::serve_next(QueueNumber number) {
         }
         const auto [taken, is_full] = take_ready(number, waiting->second.max);
         if (taken.size() < least && !is_full && !taken.empty()) {  // some cannot be leased now
-            put_back(number, taken);
-            queues_.mark(number);
+            put_back(taken);
+            if (!queues_.may_lease(at, lifecycle_.leases().size())) queues_.mark(number);
             ++next;
             continue;
         }
-        if (taken.empty()) {  // all leases are in use: tried again in the next iteration
-            queues_.mark(number);
+        if (taken.empty()) {
+            // All leases are in use: tried again in the next iteration. A limit of the queue or its groups marks it.
+            if (!queues_.may_lease(at, lifecycle_.leases().size())) queues_.mark(number);
             return 0;
         }
         grant(number, taken, waiting->second.token, waiting->second.terms, waiting->second.since_ms);
@@ -136,7 +137,7 @@ std::size_t Dispatcher::serve_next(QueueNumber number) {
 }
 
 const ReadyKey* Dispatcher::first_ready(QueueNumber number) {
-    Queue& at = queues_.at(number);
+    static_cast<void>(queues_.at(number));  // it exists from now on
     const auto is_live = [&](const ReadyKey& key) {
         const Entry& entry = recent_.entry(key.entry);
         return entry.id == key.position.id && entry.waits_for == WaitsFor::consumer &&
@@ -144,8 +145,7 @@ const ReadyKey* Dispatcher::first_ready(QueueNumber number) {
                !lifecycle_.is_purged(entry);
     };
     for (;;) {
-        const bool are_many = at.ready_count >= options_.streams_from || at.has_backlog();
-        const ReadyKey* first = at.ready.first(at.ready_count, now_ - options_.fresh_ms, are_many, is_live);
+        const ReadyKey* first = lifecycle_.turns().first(number, is_live);
         if (first == nullptr || !lifecycle_.has_expired(first->entry)) return first;
         lifecycle_.begin_expiry(first->entry);  // the wheel is behind the clock
     }
@@ -157,7 +157,8 @@ Dispatcher::Taken Dispatcher::take_ready(QueueNumber number, std::uint32_t max) 
     Taken result;
     std::vector<ReadyKey>& taken = result.keys;
     std::size_t bytes = 0;
-    while (taken.size() < max && queues_.may_lease(at, lifecycle_.leases().size() + taken.size())) {
+    while (taken.size() < max && queues_.may_lease(at, lifecycle_.leases().size() + taken.size()) &&
+           lifecycle_.turns().may_deliver(number)) {
         const ReadyKey* first = first_ready(number);
         if (first == nullptr) break;
         const Entry& entry = recent_.entry(first->entry);
@@ -167,17 +168,19 @@ Dispatcher::Taken Dispatcher::take_ready(QueueNumber number, std::uint32_t max) 
             break;
         }
         taken.push_back(*first);
-        at.ready.pop_first();
+        lifecycle_.turns().pop_first(number);
+        lifecycle_.turns().count_delivery(taken.back().entry);
         lifecycle_.dequeue(taken.back().entry);
     }
-    std::sort(taken.begin(), taken.end());  // a queue with a backlog has two streams
+    if (!at.line) std::sort(taken.begin(), taken.end());  // a queue with a backlog has two streams
     return result;
 }
 
-void Dispatcher::put_back(QueueNumber number, const std::vector<ReadyKey>& keys) {
+void Dispatcher::put_back(const std::vector<ReadyKey>& keys) {
     for (const ReadyKey& key : keys) {
         lifecycle_.untake(key.entry);
-        queues_.at(number).ready.push(key);
+        lifecycle_.turns().uncount_delivery(key.entry);
+        lifecycle_.turns().push(key.entry);
     }
 }
 
@@ -185,6 +188,7 @@ void Dispatcher::put_back(QueueNumber number, const std::vector<ReadyKey>& keys)
 void Dispatcher::lease_ready(EntryNumber number, ReplyToken token, const LeaseTerms& terms) {
     const Entry& entry = recent_.entry(number);
     const ReadyKey key{entry.priority, {entry.due_ms, entry.id}, number};
+    lifecycle_.turns().count_delivery(number);
     lifecycle_.dequeue(number);
     grant(entry.queue, {key}, token, terms, now_);
 }
@@ -405,7 +409,7 @@ void Dispatcher::drop_waiter(std::uint64_t waiter) {
 bool Dispatcher::is_read_for(const Queue& at) const {
     const bool is_loaded_for = lifecycle_.window().is_behind() && at.counts.pending > 0;
     return !at.paused && queues_.may_lease(at, lifecycle_.leases().size()) &&
-           (at.line_lookups > 0 || at.has_backlog() || is_loaded_for);
+           (at.line_lookups > 0 || at.has_backlog() || is_loaded_for || Turns::is_reading(at));
 }
 
 // No lookup is pending any more: consumers that do not wait, or not longer, get an empty reply.

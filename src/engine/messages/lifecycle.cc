@@ -14,6 +14,9 @@ namespace duewheel {
 
 void Lifecycle::start() {
     window_.start();
+    // The record of an attempt that lasts follows within that time.
+    constexpr DueMs kUnrecordedMs = 1'000;
+    turns_.start(std::min(now_, batches_.totals().server_time_ms + kUnrecordedMs));
     grace_until_ms_ = now_ + options_.lease_grace_ms;
     for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
         Entry& entry = recent_.entry(number);
@@ -69,7 +72,7 @@ void Lifecycle::sweep(EntryNumber number) {
             if (entry.due_ms >= window_.until_ms()) drop(number);
             return;
         case WaitsFor::consumer:
-            if (queues_.at(entry.queue).ready_count > ready_max_for(entry)) evict(number);
+            if (!turns_.has_room(number)) evict(number);
             return;
         default:  // it is leased
             return;
@@ -100,6 +103,7 @@ void Lifecycle::become(EntryNumber number, WaitsFor next) {
     } else if (next == WaitsFor::occurrence) {
         ++recurring_due_;
     }
+    turns_.change(number, before, next);
     if (bounds_cursor(next) && !bounds_cursor(before)) {
         queues_.at(entry.queue).fired.push({{entry.due_ms, entry.id}, number});
     }
@@ -271,7 +275,7 @@ void Lifecycle::place_applied(EntryNumber number, bool keeps_live, bool woken) {
     if (entry.waits_for == WaitsFor::lease) return;
     if (entry.waits_for != WaitsFor::consumer) return place(number);
     // Its key may have been skipped while the message was in the batch.
-    queues_.at(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
+    turns_.push(number);
     queues_.mark(entry.queue);
 }
 
@@ -288,18 +292,12 @@ void Lifecycle::unlist(EntryNumber number) {
 
 // ---- ready messages
 
-// Overdue messages leave capacity for messages that become due meanwhile, which need not wait on disk behind the
-// backlog.
-std::uint32_t Lifecycle::ready_max_for(const Entry& entry) const {
-    return entry.due_ms >= now_ - options_.fresh_ms ? 2 * options_.ready_max : options_.ready_max;
-}
-
 // A message that expires soon stays in memory beyond the queue's limit: it is on the wheel anyway.
 void Lifecycle::make_ready(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
     assert(is_legal_move(entry.state(), State::ready));
     queues_.mark(entry.queue);
-    if (queues_.at(entry.queue).ready_count >= ready_max_for(entry) && may_leave(number)) return evict(number);
+    if (!turns_.has_room(number) && may_leave(number)) return evict(number);
     if (entry.has_rare && wait_in_line(number)) return;
     list_ready(number);
 }
@@ -310,14 +308,13 @@ void Lifecycle::list_ready(EntryNumber number) {
     arm_next(number, kNever);
     become(number, WaitsFor::consumer);
     ++counters_.fired;
-    queues_.at(entry.queue).ready.push({entry.priority, {entry.due_ms, entry.id}, number});
+    turns_.push(number);
 }
 
-// Drops a due message that the index contains; it waits behind its queue's cursor.
+// Drops a due message that the index contains; it waits behind the cursor of its queue or its group.
 void Lifecycle::evict(EntryNumber number) {
-    Entry& entry = recent_.entry(number);
     ++counters_.evicted;
-    queues_.at(entry.queue).lower_cursor({entry.due_ms, entry.id});
+    turns_.note_on_disk(number);
     drop(number, Leaving::to_queue);
 }
 
@@ -532,6 +529,7 @@ void Lifecycle::check() const {
     require(recurring_due == recurring_due_, "the count of due recurring messages is wrong");
     require(expired <= own_.expired.count(), "a message expires whose record is not queued");
     order_lines_.check(started);
+    turns_.check();
     const std::vector<std::uint32_t> lookups = order_lines_.open_lookups(queues_.size());
     std::size_t leased_in_all = 0;
     std::unordered_map<const Namespace*, std::uint64_t> leased_in_space;

@@ -41,6 +41,7 @@
 #include "engine/messages/due_window.h"
 #include "engine/messages/order_lines.h"
 #include "engine/messages/own_records.h"
+#include "engine/messages/turns.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {
@@ -52,11 +53,18 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
   public:
     // Rows of the index that are due before the load cursor need not be read.
     Lifecycle(const Uses& uses, Queues& queues, DueMs load_cursor_ms)
-        : Uses(uses), queues_(queues), window_(uses, load_cursor_ms), order_lines_(uses), own_(uses) {}
+        : Uses(uses),
+          queues_(queues),
+          window_(uses, load_cursor_ms),
+          order_lines_(uses),
+          turns_(uses, queues),
+          own_(uses) {}
 
     DueWindow& window() { return window_; }
     const DueWindow& window() const { return window_; }
     const OrderLines& order_lines() const { return order_lines_; }
+    Turns& turns() { return turns_; }
+    const Turns& turns() const { return turns_; }
     OwnRecords& own_records() { return own_; }
     const OwnRecords& own_records() const { return own_; }
 
@@ -179,7 +187,6 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
     WaitsFor next_wait(EntryNumber number) const;
     void rest(EntryNumber number, WaitsFor next, DueMs until_ms);
     void begin_writing(EntryNumber number, WaitsFor next);
-    std::uint32_t ready_max_for(const Entry& entry) const;
     void resume_lease(EntryNumber number);
     void make_ready(EntryNumber number);
     void list_ready(EntryNumber number);
@@ -205,6 +212,7 @@ class Lifecycle : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lo
     Queues& queues_;
     DueWindow window_;
     OrderLines order_lines_;
+    Turns turns_;
     OwnRecords own_;
     DueMs grace_until_ms_ = 0;
     std::uint64_t ready_count_ = 0;

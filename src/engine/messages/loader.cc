@@ -38,12 +38,53 @@ void Loader::finish(const BacklogLookup& lookup, Stretch stretch, Generation gen
     if (!lookups_.is_fresh(generation)) return at.lower_cursor(lookup.from);
     if (!stretch.complete) at.lower_cursor(stretch.next);
     for (const MessageRow& row : stretch.rows) {
-        if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) continue;
-        if (!is_timed(row.state.state) || row.state.due_ms > now_) continue;
-        ++counters_.loaded;
-        lifecycle_.load(row);  // ready; or behind the cursor again, if memory has enough
+        const DuePosition position{row.state.due_ms, row.id};
+        if (!row.state.group.empty() && lifecycle_.turns().covers(lookup.queue, row.state.group, position)) continue;
+        static_cast<void>(load_backlog(row));
     }
     prefetch(stretch.rows);
+}
+
+// Whether the row is loaded: it is due, and memory has nothing newer. It is ready then, or behind the cursor again, if
+// memory has enough.
+bool Loader::load_backlog(const MessageRow& row) {
+    if (recent_.find(row.id) != kNoEntry || recent_.outcome(row.id) != nullptr) return false;
+    if (!is_timed(row.state.state) || row.state.due_ms > now_) return false;
+    ++counters_.loaded;
+    lifecycle_.load(row);
+    return true;
+}
+
+void Loader::finish(const GroupLookup& lookup, Stretch stretch, Generation generation) {
+    --backlogs_reading_;
+    queues_.mark(lookup.queue);
+    Turns& turns = lifecycle_.turns();
+    const bool is_fresh = lookups_.is_fresh(generation);
+    if (!is_fresh) stretch.rows.clear();
+    turns.end_reading(lookup.queue, lookup.group,
+                      !is_fresh          ? lookup.from
+                      : stretch.complete ? kNoBacklog
+                                         : stretch.next);
+    std::uint32_t loaded = 0;
+    for (const MessageRow& row : stretch.rows) loaded += load_backlog(row) ? 1 : 0;
+    turns.note_loaded(lookup.queue, lookup.group, loaded);
+    prefetch(stretch.rows);
+}
+
+void Loader::finish(const GroupsLookup& lookup, GroupStarts starts, Generation generation) {
+    --backlogs_reading_;
+    Queue& at = queues_.at(lookup.queue);
+    at.is_finding_groups = false;
+    queues_.mark(lookup.queue);
+    if (!lookups_.is_fresh(generation)) return;  // looked up again
+    for (const GroupStart& start : starts.groups) {
+        if (start.first.due_ms <= now_) lifecycle_.turns().note_found(lookup.queue, start.group, start.first);
+    }
+    if (starts.complete) {
+        at.groups_to_find.reset();
+    } else {
+        at.groups_to_find = std::move(starts.groups.back().group);
+    }
 }
 
 void Loader::finish(const PrefetchLookup& lookup, const FoundRecords& records, Generation) {
@@ -55,14 +96,36 @@ void Loader::await_window(QueueNumber number) {
     if (window_.is_behind()) waiting_.push_back(number);
 }
 
+// Finds the groups that a start does not know, and reads those of which memory has few messages.
+void Loader::read_groups(QueueNumber number) {
+    Queue& at = queues_.at(number);
+    const QueueName& name = recent_.queues().name(number);
+    if (at.groups_to_find && !at.is_finding_groups) {
+        if (backlogs_reading_ >= options_.backlogs_reading_max) return queues_.mark(number);
+        ++backlogs_reading_;
+        at.is_finding_groups = true;
+        lookups_.start(ScanGroups{name.name_space, name.queue, *at.groups_to_find, options_.load_chunk},
+                       GroupsLookup{number});
+    }
+    while (at.line && !at.line->to_read.empty()) {
+        if (backlogs_reading_ >= options_.backlogs_reading_max) return queues_.mark(number);
+        ++backlogs_reading_;
+        const Turns::Reading next = lifecycle_.turns().next_to_read(number);
+        lookups_.start(
+            ScanGroup{name.name_space, name.queue, recent_.groups()[next.group].group, next.from, now_ + 1, next.limit},
+            GroupLookup{number, next.group, next.from});
+    }
+}
+
 void Loader::read_backlog(QueueNumber number) {
+    read_groups(number);
     Queue& at = queues_.at(number);
     if (at.cursor == kNoBacklog || at.reading_from) return;
     const bool asked_lately =
         !at.paused && (!at.waiters.empty() || (at.asked_ms != 0 && now_ - at.asked_ms < options_.asked_lately_ms));
     const std::uint32_t kept =
         std::min(options_.ready_max / 2, asked_lately ? 2 * options_.load_chunk : options_.idle_backlog);
-    if (at.ready_count > kept || (window_.is_crowded() && !asked_lately)) return;
+    if (Turns::plain_count(at) > kept || (window_.is_crowded() && !asked_lately)) return;
     if (lifecycle_.own_records().exhausted.count() + lifecycle_.due_recurring().due_count() >= options_.load_chunk)
         return queues_.mark(number);  // their ends must be written first
     if (backlogs_reading_ >= options_.backlogs_reading_max) return queues_.mark(number);
@@ -95,7 +158,7 @@ void Loader::read_ahead(QueueNumber number) {
     if (!reading_ahead_.insert(number).second) return;
     ReadRecords wanted;
     std::size_t room = std::min(cache_room(), options_.read_ahead_bytes);
-    queues_.at(number).ready.visit_first(options_.read_ahead, [&](const ReadyKey& key) {
+    lifecycle_.turns().visit_next(number, options_.read_ahead, [&](const ReadyKey& key) {
         const Entry& entry = recent_.entry(key.entry);
         const bool is_outdated = entry.id != key.position.id || entry.waits_for != WaitsFor::consumer;
         if (is_outdated || entry.record_bytes > room || cache_.holds(entry.log_position)) return;
@@ -160,7 +223,9 @@ void Loader::add_cursors() {
     const std::vector<DuePosition> bounds = lifecycle_.order_lines().bounds(queues_.size());
     for (QueueNumber number = 0; number < queues_.size(); ++number) {
         Queue& at = queues_[number];
-        DuePosition low = std::min({at.cursor, at.reading_from.value_or(kNoBacklog), bounds[number]});
+        DuePosition low = std::min(
+            {at.cursor, at.reading_from.value_or(kNoBacklog), bounds[number], lifecycle_.turns().bound(number)});
+        if (at.groups_to_find) low = std::min(low, at.durable_cursor);
         if (const FiredKey* first = queues_.first_fired(at)) low = std::min(low, first->position);
         if (low == at.durable_cursor) continue;
         if (low > at.durable_cursor) {

@@ -45,9 +45,13 @@ class Loader : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Looku
 
     void finish(const DueLookup& lookup, Stretch stretch, Generation generation);
     void finish(const BacklogLookup& lookup, Stretch stretch, Generation generation);
+    void finish(const GroupLookup& lookup, Stretch stretch, Generation generation);
+    void finish(const GroupsLookup& lookup, GroupStarts starts, Generation generation);
     void finish(const PrefetchLookup& lookup, const FoundRecords& records, Generation generation);
 
   private:
+    void read_groups(QueueNumber number);
+    bool load_backlog(const MessageRow& row);
     void prefetch(const std::vector<MessageRow>& rows);
     std::size_t cache_room() const;
     DueMs load_cursor() const;

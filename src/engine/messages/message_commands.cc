@@ -328,7 +328,8 @@ Result<MessageRecord> MessageCommands::patched(const PatchMessageCommand& comman
     if (is_checked && state.expires_ms != 0 && state.expires_ms <= std::max(due.value_or(state.due_ms), now_)) {
         return expires_too_soon(field);
     }
-    if (state.expires_ms != expired_before) record.previous.rows.set({true, expired_before, state.order_key});
+    if (state.expires_ms != expired_before)
+        record.previous.rows.set({true, expired_before, state.order_key, state.group});
     if (command.priority) state.priority = *command.priority;
     if (command.retry) {
         state.retry.reset();

@@ -14,11 +14,15 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 #include "engine/core/lazy_heap.h"
 #include "store/store.h"
 
 namespace duewheel {
+
+// After every message: nothing is on disk.
+inline constexpr DuePosition kNoBacklog{std::numeric_limits<DueMs>::max(), std::numeric_limits<MessageId>::max()};
 
 struct ReadyKey {
     std::int32_t priority = 0;
@@ -35,6 +39,7 @@ class ReadyList {
     // Amortised O(log n), like the others.
     void push(const ReadyKey& key) { fresh_.push(key); }
 
+    bool is_empty() const { return late_.is_empty() && fresh_.is_empty(); }
     // The next message; null if is_live() accepts none. `live_count` bounds the garbage. Messages due before
     // `late_before_ms` are late. `shares`: many wait, and both streams alternate.
     template <class IsLive>

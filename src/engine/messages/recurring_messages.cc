@@ -103,6 +103,7 @@ MessageRecord RecurringMessages::occurrence_record(MessageId id, const MessageSt
     record.state.name_space = recurring.name_space;
     record.state.queue = recurring.queue;
     record.state.order_key = repeat.order_key;
+    record.state.group = recurring.group;
     record.content = whole.content;
     record.content.repeat.reset();
     record.content.put_ms = now_;

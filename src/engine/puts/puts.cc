@@ -329,8 +329,9 @@ PutResult Puts::put_one(PutCommand& command, const Holder& holder) {
     MessageRecord record;
     if (former) {
         record = *std::move(former);
-        if (record.state.expires_ms != expires || record.state.order_key != command.order_key) {
-            record.previous.rows.set({true, record.state.expires_ms, std::move(record.state.order_key)});
+        const MessageState& before = record.state;
+        if (before.expires_ms != expires || before.order_key != command.order_key || before.group != command.group) {
+            record.previous.rows.set({true, before.expires_ms, before.order_key, before.group});
         }
     } else {
         record.kind = RecordKind::put;
@@ -346,6 +347,7 @@ PutResult Puts::put_one(PutCommand& command, const Holder& holder) {
     record.state.priority = command.priority;
     record.state.retry = retry;
     record.state.order_key = repeat ? std::string() : std::move(command.order_key);
+    record.state.group = std::move(command.group);
     record.state.request_hash = command.request_hash;
     if (!record.state.key.empty()) record.state.first_put_ms = first_put_ms;
     record.content.put_ms = now_;

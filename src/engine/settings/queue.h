@@ -7,23 +7,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
-#include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 
 #include "engine/commands/queue_totals.h"
 #include "engine/core/lazy_heap.h"
+#include "engine/messages/group.h"
 #include "engine/messages/ready_list.h"
 #include "engine/settings/namespace_table.h"
 #include "message/queue_counts.h"
 #include "message/retry_rule.h"
 #include "resource/queue_settings.h"
 #include "store/store.h"
+#include <duewheel/timing_wheel.h>
 
 namespace duewheel {
-
-// After every message: nothing is on disk.
-inline constexpr DuePosition kNoBacklog{std::numeric_limits<DueMs>::max(), std::numeric_limits<MessageId>::max()};
 
 // Due order of everything in memory that is ready or leased.
 struct FiredKey {
@@ -43,7 +42,7 @@ struct QueueConf {
 // Its members are grouped by the part that changes them.
 struct Queue {
     // Lifecycle.
-    ReadyList ready;  // Dispatcher takes from it
+    ReadyList ready;  // of messages without a group; Dispatcher takes from it
     LazyHeap<FiredKey> fired;
     std::uint32_t ready_count = 0;
     std::uint32_t leased_count = 0;
@@ -51,6 +50,14 @@ struct Queue {
     std::uint64_t purging = 0;       // entries in memory that belong to the purge and have not ended
     std::uint64_t purged = 0;        // by the current purge, since the process started
     std::uint64_t discarded = 0;     // by the current discard, since the process started
+
+    // Turns.
+    std::unique_ptr<GroupLine> line;  // null: none of its messages has a group
+    DeliveryPace pace;
+    LimitedBy limited_by = LimitedBy::nothing;  // when it was last to deliver
+    DueMs limited_since_ms = 0;
+    TimerHandle turn_timer;
+    DueMs turn_timer_ms = 0;  // 0: none
 
     // Dispatcher.
     std::deque<std::uint64_t> waiters;
@@ -60,6 +67,9 @@ struct Queue {
     // Loader. `cursor` also Lifecycle, when it drops a due message.
     DuePosition cursor = kNoBacklog;          // lower bound of the due, unfinished messages that are only on disk
     std::optional<DuePosition> reading_from;  // while a range is being read; `cursor` then has what came below since
+    // The index may have groups after this one that are not known; nothing: all are.
+    std::optional<std::string> groups_to_find;
+    bool is_finding_groups = false;
     // The cursor in the log: a lower bound of all due, unfinished ones. Written when a segment closes.
     DuePosition durable_cursor = kNoBacklog;
 
@@ -92,6 +102,7 @@ struct Queue {
 
     void lower_cursor(DuePosition to) { cursor = std::min(cursor, to); }
     bool has_target_changed() const { return target_changed[0] || target_changed[1]; }
+    const RateRule* rate() const { return conf && conf->settings.rate ? &*conf->settings.rate : nullptr; }
     bool has_backlog() const { return cursor != kNoBacklog || reading_from.has_value(); }
 };
 

@@ -296,8 +296,9 @@ void Queues::release_names(SegmentNumber swept) {
 
 bool Queues::needs_name(const Queue& at) const {
     return !at.counts.empty() || at.conf || at.next_settings || !at.waiters.empty() || at.has_backlog() ||
-           at.line_lookups > 0 || at.durable_cursor != kNoBacklog || at.purge_through != 0 || at.has_target_changed() ||
-           at.put_on_its_way || dead_letters_.is_expiring();
+           at.groups_to_find || (at.line && at.line->groups > 0) || at.turn_timer_ms != 0 || at.line_lookups > 0 ||
+           at.durable_cursor != kNoBacklog || at.purge_through != 0 || at.has_target_changed() || at.put_on_its_way ||
+           dead_letters_.is_expiring();
 }
 
 void Queues::release_name(QueueNumber number) {

@@ -278,7 +278,7 @@ void Settings::install(QueueNumber number, const QueueSettings& settings, Sequen
         dead_letters_.set_discard(number, at.discard_before_ms);
         if (at.discard_before_ms == 0) at.discarded = 0;
     }
-    queues_.mark(number);
+    turns_.limits_changed(number);
 }
 
 // Reports changes that concern the pusher of this kind, and no others.

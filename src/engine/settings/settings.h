@@ -29,13 +29,14 @@ class Settings : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effect
     static constexpr bool owns(Subject subject) { return subject == Subject::queue || subject == Subject::name_space; }
 
     Settings(const Uses& uses, Queues& queues, QueueReports& reports, Seconds& seconds, DeadLetters& dead_letters,
-             Purges& purges)
+             Purges& purges, Turns& turns)
         : Uses(uses),
           queues_(queues),
           reports_(reports),
           seconds_(seconds),
           dead_letters_(dead_letters),
-          purges_(purges) {}
+          purges_(purges),
+          turns_(turns) {}
 
     // Another batch begins.
     void begin_batch() { namespaces_in_batch_ = 0; }
@@ -75,6 +76,7 @@ class Settings : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effect
     Seconds& seconds_;
     DeadLetters& dead_letters_;
     Purges& purges_;
+    Turns& turns_;
     std::uint64_t namespaces_in_batch_ = 0;  // that get settings by the batch in construction
     struct Targets {
         std::vector<QueueNumber> changed;

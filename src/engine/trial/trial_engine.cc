@@ -147,6 +147,7 @@ EngineStart TrialEngine::start_after(const TrialEngine& earlier, const FindZone&
     start.schedules = earlier.schedules(zones);
     start.watchdogs = earlier.watchdogs();
     start.tokens = earlier.tokens();
+    start.groups = earlier.groups();
     start.inputs = earlier.inputs();
     start.totals = earlier.engine_.totals();
     std::map<std::string, QueueCounts> counts;
@@ -226,6 +227,21 @@ std::vector<StoredToken> TrialEngine::tokens() const {
     return all;
 }
 
+std::vector<GroupConfStart> TrialEngine::groups() const {
+    std::map<std::string, GroupConfStart> by_name;
+    for_each_record([&](const Record& any, const StoredAt& at) {
+        if (!is_about(any, Subject::group)) return;
+        const auto& record = std::get<ConfRecord>(any);
+        const std::string name(record.name);
+        by_name.erase(name);
+        if (record.value.empty()) return;
+        by_name[name] = {record.name_space, name, *decode_group_settings(record.value), at.first, at.second};
+    });
+    std::vector<GroupConfStart> all;
+    for (const auto& [name, start] : by_name) all.push_back(start);
+    return all;
+}
+
 std::vector<InputPosition> TrialEngine::inputs() const {
     std::map<std::string, InputPosition> by_name;
     for_each_record([&](const Record& any, const StoredAt& at) {
@@ -281,6 +297,10 @@ Answer TrialEngine::read(const Lookup& lookup) {
         answer.what = walk(*backlog);
     } else if (const auto* order = std::get_if<ScanOrder>(&lookup.what)) {
         answer.what = scan(*order);
+    } else if (const auto* group = std::get_if<ScanGroup>(&lookup.what)) {
+        answer.what = scan(*group);
+    } else if (const auto* groups = std::get_if<ScanGroups>(&lookup.what)) {
+        answer.what = scan(*groups);
     } else if (const auto* wanted = std::get_if<FindKeys>(&lookup.what)) {
         std::vector<std::optional<KeyFacts>> facts;
         for (const FindKeys::Key& key : wanted->keys) facts.push_back(find_key(key));
@@ -367,6 +387,34 @@ Stretch TrialEngine::scan(const ScanOrder& order) const {
         return belongs ? std::optional(state.nominal_due_ms) : std::nullopt;
     };
     return first_of(placed(order.from, std::numeric_limits<DueMs>::max(), time_of), order.limit);
+}
+
+Stretch TrialEngine::scan(const ScanGroup& group) const {
+    const auto time_of = [&](const MessageRow& row) {
+        const MessageState& state = row.state;
+        const bool belongs = state.group == group.group && state.queue == group.queue &&
+                             state.name_space == group.name_space && !is_ended(state.state);
+        return belongs ? std::optional(state.due_ms) : std::nullopt;
+    };
+    return first_of(placed(group.from, group.until_ms, time_of), group.limit);
+}
+
+GroupStarts TrialEngine::scan(const ScanGroups& groups) const {
+    std::map<std::string, DuePosition> firsts;
+    for (const auto& [id, row] : index) {
+        const MessageState& state = row.state;
+        if (state.group <= groups.after || state.queue != groups.queue || is_ended(state.state)) continue;
+        const DuePosition at{state.due_ms, id};
+        const auto [known, fresh] = firsts.try_emplace(state.group, at);
+        if (!fresh) known->second = std::min(known->second, at);
+    }
+    GroupStarts starts;
+    for (const auto& [group, first] : firsts) {
+        starts.complete = starts.groups.size() < groups.limit;
+        if (!starts.complete) break;
+        starts.groups.push_back({group, first});
+    }
+    return starts;
 }
 
 std::optional<KeyFacts> TrialEngine::find_key(const FindKeys::Key& key) const {

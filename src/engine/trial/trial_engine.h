@@ -97,6 +97,7 @@ class TrialEngine {
     std::vector<ScheduleStart> schedules(const FindZone& zones) const;
     std::vector<WatchdogStart> watchdogs() const;
     std::vector<StoredToken> tokens() const;
+    std::vector<GroupConfStart> groups() const;
     std::vector<InputPosition> inputs() const;
     static RecentTier& replay(const TrialEngine& earlier, RecentTier& into);
     void append(const Commit& commit);
@@ -113,6 +114,8 @@ class TrialEngine {
     Stretch fall_due(const ScanDue& scan) const;
     Stretch walk(const ScanQueue& scan) const;
     Stretch scan(const ScanOrder& order) const;
+    Stretch scan(const ScanGroup& group) const;
+    GroupStarts scan(const ScanGroups& groups) const;
     std::optional<KeyFacts> find_key(const FindKeys::Key& key) const;
     ListedRows list(const ListQueue& list) const;
     DueRows list_due(const ListDue& list) const;

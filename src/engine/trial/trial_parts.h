@@ -73,8 +73,10 @@ struct TrialParts : TrialContext {
         context.wheel.advance_to(
             static_cast<Tick>(at_ms),
             [this](std::uint64_t cookie, Tick) {
-                (cookie & kWaiterCookie) != 0 ? dispatcher.end_wait(cookie & ~kWaiterCookie)
-                                              : lifecycle.wake(static_cast<EntryNumber>(cookie));
+                if ((cookie & kWaiterCookie) != 0) return dispatcher.end_wait(cookie & ~kWaiterCookie);
+                if ((cookie & kTurnCookie) != 0)
+                    return lifecycle.turns().wake(static_cast<QueueNumber>(cookie & ~kTurnCookie));
+                lifecycle.wake(static_cast<EntryNumber>(cookie));
             },
             1'000);
     }
@@ -94,14 +96,14 @@ struct TrialParts : TrialContext {
 
     DeadLetters dead_letters{context};
     Queues queues{context, dead_letters};
-    QueueReports reports{context, queues};
     CommandQueue commands{context, queues.namespaces()};
     Seconds seconds{context, queues, commands};
     Lifecycle lifecycle{context, queues, 0};
     Loader loader{context, queues, lifecycle, 0};
     Dispatcher dispatcher{context, queues, lifecycle, loader};
     Purges purges{context, queues, lifecycle};
-    Settings settings{context, queues, reports, seconds, dead_letters, purges};
+    QueueReports reports{context, queues, lifecycle.turns()};
+    Settings settings{context, queues, reports, seconds, dead_letters, purges, lifecycle.turns()};
     DeadLetterWriter dead_writer{context, dead_letters, queues, lifecycle};
 };
 

@@ -66,7 +66,7 @@ QueueAnswer QueueReports::describe(QueueNumber number) const {
     answer.ready = at.ready_count;
     answer.leased = at.leased_count;
     answer.waiters = at.waiters.size();
-    answer.backlog_on_disk = at.has_backlog();
+    answer.backlog_on_disk = has_backlog(number);
     answer.purged = at.purged;
     answer.discarded = at.discarded;
     return answer;
@@ -78,17 +78,18 @@ QueueCounters QueueReports::counters_of(QueueNumber number) const {
             at.ready_count,
             at.leased_count,
             at.waiters.size(),
-            at.has_backlog(),
+            has_backlog(number),
             at.counts.pending,
             at.paused,
             at.conf != nullptr,
             at.counts.dead,
-            oldest_due(queues_[number]),
+            oldest_due(number),
             at.totals};
 }
 
-DueMs QueueReports::oldest_due(Queue& at) const {
-    DuePosition low = std::min(at.cursor, at.reading_from.value_or(kNoBacklog));
+DueMs QueueReports::oldest_due(QueueNumber number) const {
+    Queue& at = queues_[number];
+    DuePosition low = std::min({at.cursor, at.reading_from.value_or(kNoBacklog), turns_.bound(number)});
     if (const FiredKey* first = queues_.first_fired(at)) low = std::min(low, first->position);
     return low == kNoBacklog ? 0 : low.due_ms;
 }
@@ -142,7 +143,7 @@ QueueTraffic QueueReports::queue_traffic(std::size_t max) const {
         others.pending += at.counts.pending;
         others.dead += at.counts.dead;
         others.paused |= at.paused;
-        const DueMs oldest_ms = oldest_due(at);
+        const DueMs oldest_ms = oldest_due(number);
         if (oldest_ms != 0) {
             others.oldest_due_ms = others.oldest_due_ms == 0 ? oldest_ms : std::min(others.oldest_due_ms, oldest_ms);
         }

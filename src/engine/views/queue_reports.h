@@ -5,13 +5,14 @@
 #include <vector>
 
 #include "engine/core/uses.h"
+#include "engine/messages/turns.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {
 
 class QueueReports : Uses<EngineOptions, RecentTier, Effects> {
   public:
-    QueueReports(const Uses& uses, Queues& queues) : Uses(uses), queues_(queues) {}
+    QueueReports(const Uses& uses, Queues& queues, Turns& turns) : Uses(uses), queues_(queues), turns_(turns) {}
 
     QueueAnswer describe(QueueNumber number) const;
     static NamespaceAnswer describe(const Namespace& space);
@@ -29,11 +30,15 @@ class QueueReports : Uses<EngineOptions, RecentTier, Effects> {
 
   private:
     QueueCounters counters_of(QueueNumber number) const;
-    DueMs oldest_due(Queue& at) const;
+    bool has_backlog(QueueNumber number) const {
+        return queues_[number].has_backlog() || turns_.bound(number) != kNoBacklog;
+    }
+    DueMs oldest_due(QueueNumber number) const;
     template <class Order>
     std::vector<QueueNumber> queues_by(const Order& order, std::size_t sorted) const;
 
     Queues& queues_;
+    Turns& turns_;
 };
 
 }  // namespace duewheel

@@ -68,8 +68,8 @@ QueueCounts& QueueReplay::counts(const std::string& name_space, const std::strin
 
 std::vector<Index::Settings> QueueReplay::settings() const {
     std::vector<Index::Settings> all;
-    for (const Subject subject :
-         {Subject::queue, Subject::name_space, Subject::input, Subject::token, Subject::schedule, Subject::watchdog}) {
+    for (const Subject subject : {Subject::queue, Subject::name_space, Subject::input, Subject::token, Subject::group,
+                                  Subject::schedule, Subject::watchdog}) {
         for (const auto& [name, row] : of(subject)) all.push_back({{name.first, name.second}, row, subject});
     }
     return all;
@@ -113,6 +113,15 @@ Status QueueReplay::finish(std::vector<NamespaceStart>& into) const {
         const Result<NamespaceSettings> settings = decode_namespace_settings(row.value);
         if (!settings) return settings.error();
         into.push_back({name.first, *settings, row.log_position, row.record_bytes});
+    }
+    return {};
+}
+
+Status QueueReplay::finish(std::vector<GroupConfStart>& into) const {
+    for (const auto& [name, row] : of(Subject::group)) {
+        const Result<GroupSettings> settings = decode_group_settings(row.value);
+        if (!settings) return settings.error();
+        into.push_back({name.first, name.second, *settings, row.log_position, row.record_bytes});
     }
     return {};
 }

@@ -38,6 +38,9 @@ class QueueReplay {
     // Every namespace with settings, sorted by name. Codes as above.
     Status finish(std::vector<NamespaceStart>& into) const;
 
+    // Every group with settings, sorted by name. Codes as above.
+    Status finish(std::vector<GroupConfStart>& into) const;
+
     // Every access token, in the order of ids. Codes as above.
     Status finish(std::vector<StoredToken>& into) const;
 

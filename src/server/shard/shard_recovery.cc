@@ -152,6 +152,7 @@ Status ShardRecovery::replay(EngineStart& start) {
     if (Status made = queues.finish(start.schedules, find_zone, log_); !made) return made;
     if (Status made = queues.finish(start.watchdogs); !made) return made;
     if (Status made = queues.finish(start.namespaces); !made) return made;
+    if (Status made = queues.finish(start.groups); !made) return made;
     if (Status made = queues.finish(start.tokens); !made) return made;
     if (Status made = queues.finish(start.inputs); !made) return made;
     return queues.finish(start.queue_states);
@@ -196,8 +197,8 @@ Status ShardRecovery::prove(const Totals& totals) {
 }
 
 // The engine leases what is in the recent tier as the run before did. So a message that only the index has is loaded if
-// it has such a lease: otherwise the lease would count from when a command or a consumer needs the message, and a second
-// restart within the grace of this one would end it. O(leases).
+// it has such a lease: otherwise the lease would count from when a command or a consumer needs the message, and a
+// second restart within the grace of this one would end it. O(leases).
 Status ShardRecovery::load_leases(const Totals& totals) {
     const Result<std::vector<DuePosition>> leases = index_.leases();
     if (!leases) return leases.error();

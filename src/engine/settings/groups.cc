@@ -1,0 +1,176 @@
+#include "engine/settings/groups.h"
+
+#include <algorithm>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "base/error_codes.h"
+#include "engine/commands/refusals.h"
+#include "message/records/subject.h"
+
+namespace duewheel {
+namespace {
+
+// The groups with settings of their own, on one shard.
+constexpr std::size_t kGroupSettingsMax = 1'000'000;
+
+}  // namespace
+
+void Groups::install(const GroupConfStart& start) {
+    const auto names = split_group_conf_name(start.name);
+    if (!names) return fail({"damaged_log"_code, "the settings of a group have no group: run `duewheel check`"});
+    const QueueNumber number = recent_.queues().number(start.name_space, names->first);
+    static_cast<void>(queues_.at(number));  // it exists from now on
+    turns_.set_conf(number, names->second,
+                    std::make_unique<GroupConf>(GroupConf{start.settings, start.log_position, start.record_bytes}));
+    ++with_settings_;
+}
+
+Verdict Groups::decide(PendingCommand& pending, const ChangeGroupCommand& command) {
+    Name name{command.name_space, group_conf_name(command.queue, command.group)};
+    if (in_batch_.contains(name)) return Verdict::deferred;
+    QueueNumber number = recent_.queues().find(command.name_space, command.queue);
+    const GroupConf* conf = number == kNoQueue ? nullptr : turns_.conf(number, command.group);
+    GroupSettings next;
+    if (conf != nullptr) next = conf->settings;
+    if (Status changed = command.change(next, now_); !changed) return replied(pending, std::move(changed).error());
+    const Status legal = check_ranges(fields_of<GroupSettings>(), &next,
+                                      [this](std::string_view) { return std::uint64_t{options_.leased_max}; });
+    if (!legal) return replied(pending, legal.error());
+    const bool is_removed = next.is_empty(now_);
+    const bool is_same = conf != nullptr ? !is_removed && next == conf->settings : is_removed;
+    if (is_same) {
+        if (number != kNoQueue) return replied(pending, describe(number, command.group));
+        GroupAnswer nothing;
+        std::tie(nothing.name_space, nothing.queue, nothing.group) =
+            std::tie(command.name_space, command.queue, command.group);
+        return replied(pending, std::move(nothing));
+    }
+    if (conf == nullptr && with_settings_ + new_in_batch_ >= kGroupSettingsMax) {
+        return replied(pending, Error{"group_limit"_code,
+                                      "there are " + std::to_string(kGroupSettingsMax) +
+                                          " groups with settings of their own already: remove settings that are not "
+                                          "needed, or set `groups` of the queue, which is for all of its groups",
+                                      "group"});
+    }
+    if (refuse_for_space(pending, is_removed ? Adds::end : Adds::change)) return Verdict::settled;
+    if (number == kNoQueue) {
+        if (Status free = queues_.check_new_queue(command.name_space, command.queue); !free) {
+            return replied(pending, std::move(free).error());
+        }
+        number = recent_.queues().number(command.name_space, command.queue);
+    }
+    next.revision = is_removed ? 0 : next.revision + 1;
+    add(name, number, command.group, next, pending.token, GroupAnswer{});
+    return Verdict::settled;
+}
+
+Verdict Groups::decide(PendingCommand& pending, const RelocateSettingsCommand& command) {
+    const Name name{command.name_space, command.queue};
+    if (in_batch_.contains(name)) return Verdict::deferred;
+    const auto names = split_group_conf_name(command.queue);
+    const QueueNumber number = names ? recent_.queues().find(command.name_space, names->first) : kNoQueue;
+    const GroupConf* conf = number == kNoQueue ? nullptr : turns_.conf(number, names->second);
+    if (conf == nullptr || conf->log_position != command.log_position) return replied(pending, RelocateAnswer{});
+    const GroupSettings kept = conf->settings.is_empty(now_) ? GroupSettings{} : conf->settings;
+    add(name, number, names->second, kept, pending.token, RelocateAnswer{true, batch().next_sequence()});
+    return Verdict::settled;
+}
+
+void Groups::add(const Name& name, QueueNumber number, std::string_view group, const GroupSettings& settings,
+                 ReplyToken token, Reply with) {
+    std::optional<StoredConf> before;
+    if (const GroupConf* conf = turns_.conf(number, group)) {
+        before = {conf->log_position, conf->record_bytes, conf->settings.revision,
+                  encode_group_settings(conf->settings)};
+    } else {
+        ++new_in_batch_;
+    }
+    queues_.at(number).put_on_its_way = true;  // its name stays
+    in_batch_.emplace(name, settings);
+    add_conf(Subject::group, name.first, name.second, encode_group_settings(settings), before, token, std::move(with));
+}
+
+void Groups::apply(Operation& operation, const ConfRecord& record) {
+    const auto next = in_batch_.extract({record.name_space, operation.name});
+    const auto names = *split_group_conf_name(operation.name);
+    const QueueNumber number = recent_.queues().find(record.name_space, names.first);
+    Queue& at = queues_.at(number);
+    at.put_on_its_way = false;
+    at.only_waited_for = false;
+    at.last_segment = segment_.number();
+    const bool had_settings = turns_.conf(number, names.second) != nullptr;
+    const bool has_settings = next.mapped().revision != 0;
+    with_settings_ += (has_settings ? 1 : 0) - (had_settings ? 1 : 0);
+    if (!had_settings) --new_in_batch_;
+    turns_.set_conf(
+        number, names.second,
+        has_settings ? std::make_unique<GroupConf>(GroupConf{next.mapped(), operation.sequence, operation.frame_bytes})
+                     : nullptr);
+    if (std::holds_alternative<GroupAnswer>(operation.reply)) operation.reply = describe(number, names.second);
+}
+
+// ---- views
+
+GroupAnswer Groups::describe(QueueNumber number, std::string_view name) const {
+    const QueueName& at = recent_.queues().name(number);
+    GroupAnswer answer;
+    answer.name_space = at.name_space;
+    answer.queue = at.queue;
+    answer.group = name;
+    const Group* group = turns_.find(number, name);
+    if (group == nullptr) return answer;
+    if (group->conf) answer.settings = group->conf->settings;
+    answer.ready = group->ready_count + group->behind;
+    answer.is_ready_min = !group->is_counted;
+    answer.leased = group->leased_count;
+    answer.oldest_due_ms = group->oldest_due_ms();
+    answer.limited_by = turns_.limited_by(number, *group);
+    if (answer.limited_by != LimitedBy::nothing) answer.limited_since_ms = group->limited_since_ms;
+    return answer;
+}
+
+void Groups::read(const DescribeGroupCommand& command, ReplyToken token, const SharedLimits&) {
+    const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
+    if (number == kNoQueue || !queues_.at(number).named) return reply(token, unknown_queue());
+    reply(token, describe(number, command.group));
+}
+
+void Groups::read(const ListGroupsCommand& command, ReplyToken token, const SharedLimits&) {
+    if (Status fits = check_page(command.limit, options_.list_limit_max); !fits) {
+        return reply(token, std::move(fits).error());
+    }
+    const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
+    if (number == kNoQueue || !queues_.at(number).named) return reply(token, unknown_queue());
+    const auto name_of = [this](GroupNumber group) { return std::string_view(recent_.groups()[group].group); };
+    GroupListAnswer answer;
+    std::vector<std::pair<std::int64_t, GroupNumber>> all;  // the smallest first
+    turns_.for_each(number, [&](GroupNumber in, const Group& group) {
+        ++answer.known;
+        switch (command.order) {
+            case GroupOrder::backlog:
+                return void(all.emplace_back(-std::int64_t{group.ready_count} - group.behind, in));
+            case GroupOrder::leased:
+                return void(all.emplace_back(-std::int64_t{group.leased_count}, in));
+            case GroupOrder::oldest: {
+                const DueMs due_ms = group.oldest_due_ms();
+                return void(all.emplace_back(due_ms == 0 ? INT64_MAX : due_ms, in));
+            }
+            case GroupOrder::name:
+                if (name_of(in) > command.after) all.emplace_back(0, in);
+                return;
+        }
+    });
+    const std::size_t shown = std::min<std::size_t>(command.limit, all.size());
+    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown), all.end(),
+                      [&](const auto& left, const auto& right) {
+                          return left.first != right.first ? left.first < right.first
+                                                           : name_of(left.second) < name_of(right.second);
+                      });
+    for (std::size_t i = 0; i < shown; ++i) answer.groups.push_back(describe(number, name_of(all[i].second)));
+    answer.complete = shown == all.size();
+    reply(token, std::move(answer));
+}
+
+}  // namespace duewheel

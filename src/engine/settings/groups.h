@@ -1,0 +1,56 @@
+// The settings of groups, which override those that their queue has for all groups; and what is to be seen of groups.
+//
+// They are `conf` records of their own (resource/group_settings.h), applied when they are durable. A group whose
+// backoff has passed and that has no other settings is removed when compaction comes to its record.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "engine/core/batch_writer.h"
+#include "engine/core/engine_start.h"
+#include "engine/messages/turns.h"
+#include "engine/settings/queues.h"
+
+namespace duewheel {
+
+class Groups : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effects, BatchWriter> {
+  public:
+    static constexpr bool owns(Subject subject) { return subject == Subject::group; }
+
+    Groups(const Uses& uses, Queues& queues, Turns& turns) : Uses(uses), queues_(queues), turns_(turns) {}
+
+    // What a start finds in the log.
+    void install(const GroupConfStart& start);
+
+    Verdict decide(PendingCommand& pending, const ChangeGroupCommand& command);
+    // Compaction writes the settings again, or their removal.
+    Verdict decide(PendingCommand& pending, const RelocateSettingsCommand& command);
+    // The record is durable.
+    void apply(Operation& operation, const ConfRecord& record);
+
+    // O(1) and O(groups of the shard).
+    void read(const DescribeGroupCommand& command, ReplyToken token, const SharedLimits& limits);
+    void read(const ListGroupsCommand& command, ReplyToken token, const SharedLimits& limits);
+
+    // Settings of groups that are in force.
+    std::size_t with_settings() const { return with_settings_; }
+
+  private:
+    using Name = std::pair<std::string, std::string>;  // the namespace, and the name in the record
+
+    void add(const Name& name, QueueNumber number, std::string_view group, const GroupSettings& settings,
+             ReplyToken token, Reply with);
+    GroupAnswer describe(QueueNumber number, std::string_view group) const;
+
+    Queues& queues_;
+    Turns& turns_;
+    std::size_t with_settings_ = 0;
+    std::size_t new_in_batch_ = 0;
+    std::map<Name, GroupSettings> in_batch_;
+};
+
+}  // namespace duewheel
