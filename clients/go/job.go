@@ -58,7 +58,8 @@ type Job[T any] struct {
 }
 
 // Progress says how far the work is: 0 to 1, or any JSON of up to 1 KiB. The checkpoint, unless it is nil, is what the next attempt gets
-// (DecodeCheckpoint) if this one does not end. Both are sent soon, by another goroutine, and only the newest ones.
+// (DecodeCheckpoint) if this one does not end. Both are sent soon, by another goroutine, and only the newest ones. They may be changed after
+// the call. What is no JSON is logged and dropped.
 func (j *Job[T]) Progress(progress, checkpoint any) { j.work.say(progress, checkpoint) }
 
 // Handle makes a function handle the messages of a queue. It returns nil: the message is done; RetryAfter, Snooze or Dead; or another
@@ -129,6 +130,7 @@ type outcome struct {
 type work struct {
 	lease  *Lease
 	route  *route
+	log    *slog.Logger
 	cancel context.CancelCauseFunc
 	ctx    context.Context
 
@@ -138,6 +140,9 @@ type work struct {
 }
 
 func (k *work) say(progress, checkpoint any) {
+	if progress, checkpoint = k.copied(progress), k.copied(checkpoint); progress == nil && checkpoint == nil {
+		return
+	}
 	k.mu.Lock()
 	if progress != nil {
 		k.progress = progress
@@ -147,6 +152,19 @@ func (k *work) say(progress, checkpoint any) {
 	}
 	k.mu.Unlock()
 	poke(k.route.said)
+}
+
+// copied is the value as JSON, which the handler no longer changes; nil if it has none.
+func (k *work) copied(value any) any {
+	if value == nil {
+		return nil
+	}
+	text, err := encode(value)
+	if err != nil {
+		k.log.Warn("duewheel: progress or a checkpoint is no JSON, it is dropped", "queue", k.route.queue, "message", k.lease.ID, "error", err)
+		return nil
+	}
+	return json.RawMessage(text)
 }
 
 // takeSaid is what it has said since the last time.
@@ -179,10 +197,10 @@ func (k *work) disown() bool {
 }
 
 // run calls the handler, and gives what is to be reported.
-func (k *work) run(log *slog.Logger, around []Middleware) (ended outcome) {
+func (k *work) run(around []Middleware) (ended outcome) {
 	defer func() {
 		if panicked := recover(); panicked != nil {
-			log.Error("duewheel: a handler panicked", "message", k.lease.ID, "panic", panicked, "stack", string(debug.Stack()))
+			k.log.Error("duewheel: a handler panicked", "message", k.lease.ID, "panic", panicked, "stack", string(debug.Stack()))
 			ended = failed(fmt.Sprintf("panic: %v\n%s", panicked, debug.Stack()))
 		}
 	}()
@@ -201,14 +219,14 @@ func (k *work) run(log *slog.Logger, around []Middleware) (ended outcome) {
 	case err != nil && errors.Is(context.Cause(k.ctx), ErrStopping):
 		return outcome{verb: "release"}
 	case err != nil:
-		log.Warn("duewheel: a handler failed", "queue", k.route.queue, "message", k.lease.ID, "attempt", k.lease.Attempt, "error", err)
+		k.log.Warn("duewheel: a handler failed", "queue", k.route.queue, "message", k.lease.ID, "attempt", k.lease.Attempt, "error", err)
 		return failed(err.Error())
 	case result == nil:
 		return outcome{verb: "ack"}
 	}
 	text, err := encode(result)
 	if err != nil {
-		log.Error("duewheel: the result of a handler is no JSON", "message", k.lease.ID, "error", err)
+		k.log.Error("duewheel: the result of a handler is no JSON", "message", k.lease.ID, "error", err)
 		return failed("the result is no JSON: " + err.Error())
 	}
 	return outcome{"ack", map[string]any{"result": json.RawMessage(text)}}

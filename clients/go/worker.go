@@ -244,7 +244,7 @@ func (w *Worker) poll(r *route, values context.Context) {
 			continue
 		}
 		for _, lease := range leases {
-			k := &work{lease: lease, route: r}
+			k := &work{lease: lease, route: r, log: w.log}
 			k.ctx, k.cancel = context.WithCancelCause(values)
 			w.mu.Lock()
 			w.held[k] = true
@@ -262,7 +262,7 @@ func (w *Worker) poll(r *route, values context.Context) {
 func (w *Worker) handle(k *work) {
 	ended := failed("the handler ended its goroutine with runtime.Goexit, as a failed assertion of a test does")
 	defer func() { w.finished(k, ended) }()
-	ended = k.run(w.log, w.around)
+	ended = k.run(w.around)
 }
 
 // waitForRoom is the number of free handlers, when there are some; 0 when the worker stops.
@@ -401,7 +401,12 @@ func (w *Worker) beat(r *route) {
 		case <-due.C:
 			w.extend(r, true)
 		case <-r.said:
-			w.extend(r, false)
+			select {
+			case <-due.C: // even if handlers have something to say all the time
+				w.extend(r, true)
+			default:
+				w.extend(r, false)
+			}
 			select {
 			case <-w.ended:
 				return
