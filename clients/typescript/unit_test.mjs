@@ -15,6 +15,7 @@ const { Conflict, Dead, Duewheel, InvalidRequest, Retry, Snooze, Unauthorized, U
 const { decode, encode } = await load('json.js')
 const { openTelemetry } = await load('opentelemetry.js')
 const { shortened } = await load('outcomes.js')
+const { Unreported } = await load('unreported.js')
 const { members, milliseconds } = await load('wire.js')
 const { TestServer } = await load('testing.js')
 
@@ -108,6 +109,20 @@ test('what a handler says goes out within a second, and again after a failure, u
   beats.say('a', { progress: 0.3 }, 1200)
   beats.finish(first, false)
   assert.deepEqual(beats.begin(2200)[0].said, { progress: 0.3, checkpoint: 1 })
+})
+
+// A worker without a valid token logged a line a second for each of up to a thousand messages.
+test('outcomes that wait are said once, then less often, and when they are reported', () => {
+  const lines = []
+  const unreported = new Unreported((line) => lines.push(line))
+  for (let second = 0; second < 8; second++) {
+    for (const token of ['a', 'b', 'c']) unreported.add(token, 'forbidden', second * 1000)
+  }
+  assert.deepEqual(lines.splice(0), ['an outcome is not reported yet: forbidden', ...[1, 3, 7].map(() => '3 outcomes are not reported yet: forbidden')])
+  for (const token of ['a', 'other', 'b', 'c', 'c']) unreported.remove(token)
+  assert.deepEqual(lines.splice(0), ['no outcome waits to be reported any more'])
+  unreported.add('a', 'busy', 8000)
+  assert.deepEqual(lines, ['an outcome is not reported yet: busy'])
 })
 
 let server

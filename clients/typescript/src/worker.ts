@@ -24,6 +24,7 @@ import { Dead, Retry, Snooze, reasonOf, shortened } from './outcomes.js'
 import type { Queue } from './queue.js'
 import { checked } from './schema.js'
 import { pause } from './transport.js'
+import { Unreported } from './unreported.js'
 import { milliseconds, type Duration } from './wire.js'
 
 export type Handler<T, R = unknown> = (data: T, context: Context<T>) => R | Promise<R>
@@ -66,6 +67,7 @@ export class Worker<T = unknown, R = unknown> {
   private readonly schedules: [string, ScheduleSettings][] = []
   private readonly leaseMs: number
   private readonly log: (text: string, error?: unknown) => void
+  private readonly unreported: Unreported
   private changed: () => void = () => undefined // wakes those who wait for a change of jobs or running
   private change = new Promise<void>((resolve) => (this.changed = resolve))
   private polling: Promise<void> | undefined
@@ -86,6 +88,7 @@ export class Worker<T = unknown, R = unknown> {
         console.warn(`duewheel: ${text}`)
       }
     }
+    this.unreported = new Unreported(this.log)
     this.heart = Heart.of(queue.client)
     this.acks = new Acks(queue.client)
   }
@@ -254,15 +257,19 @@ export class Worker<T = unknown, R = unknown> {
   /** Reports until there is a response. While the server cannot be reached, it ends no leases; so this goes on until the worker has stopped.
    * The same holds while it refuses the token. */
   private async insist(job: Job<T>, report: () => Promise<unknown>): Promise<void> {
-    for (;;) {
-      try {
-        await report()
-        return
-      } catch (error) {
-        if (this.over.signal.aborted || isFinal(error)) throw error
-        this.log(`the outcome of message ${job.id} is not reported yet: ${String(error)}`)
-        await pause(ERROR_PAUSE_MS, this.over.signal).catch(() => undefined)
+    try {
+      for (;;) {
+        try {
+          await report()
+          return
+        } catch (error) {
+          if (this.over.signal.aborted || isFinal(error)) throw error
+          this.unreported.add(job.token, error, performance.now())
+          await pause(ERROR_PAUSE_MS, this.over.signal).catch(() => undefined)
+        }
       }
+    } finally {
+      this.unreported.remove(job.token)
     }
   }
 
