@@ -61,22 +61,11 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
     </dependencies>
   </dependencyManagement>
   <dependencies>
-    {dependency}
+    {dependencies}
     <dependency>
       <groupId>duewheel</groupId>
       <artifactId>duewheel-spring-boot-starter</artifactId>
       <version>0.1.0</version>
-    </dependency>
-    <dependency>
-      <groupId>duewheel</groupId>
-      <artifactId>duewheel-test</artifactId>
-      <version>0.1.0</version>
-      <scope>test</scope>
-    </dependency>
-    <dependency>
-      <groupId>org.junit.jupiter</groupId>
-      <artifactId>junit-jupiter</artifactId>
-      <scope>test</scope>
     </dependency>
   </dependencies>
 </project>
@@ -110,7 +99,7 @@ def models():
 def readme():
     """The examples are the body of one method; those that begin with imports are files of their own."""
     text = (build.HERE / "README.md").read_text()
-    dependency, = re.findall(r"^```xml\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
+    dependencies = "".join(re.findall(r"^```xml\n(.*?)^```", text, re.DOTALL | re.MULTILINE))
     blocks = re.findall(r"^```java\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
     test, = [block for block in blocks if "class ReminderTest" in block]
     shop, = [block for block in blocks if "class Shop" in block]
@@ -128,7 +117,7 @@ def readme():
         project = pathlib.Path(name)
         sources = project / "src" / "test" / "java"
         sources.mkdir(parents=True)
-        (project / "pom.xml").write_text(POM.format(dependency=dependency, boot=boot).replace("</project>\n", f"{plugins}</project>\n"))
+        (project / "pom.xml").write_text(POM.format(dependencies=dependencies, boot=boot).replace("</project>\n", f"{plugins}</project>\n"))
         (sources / "ReminderTest.java").write_text(test)
         (sources / "ExamplesTest.java").write_text(examples)
         (sources / "shop").mkdir()

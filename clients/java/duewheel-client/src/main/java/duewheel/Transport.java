@@ -2,6 +2,7 @@ package duewheel;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.io.IOException;
+import java.net.ConnectException;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -241,7 +242,8 @@ final class Transport {
                     throw DuewheelException.unavailable("bad_certificate", at + ": " + reason.getClass().getSimpleName() + ": " + reason.getMessage(), error);
                 }
             }
-            String said = reason.getMessage() == null ? reason.getClass().getSimpleName() : reason.getMessage();
+            String nameless = error instanceof ConnectException ? "the connection was refused" : reason.getClass().getSimpleName();
+            String said = reason.getMessage() == null ? nameless : reason.getMessage();
             var failure = DuewheelException.unavailable("deadline", "no response within " + Duration.ofNanos(timeNs).toMillis() + " ms; the last attempt: " + at + ": " + said, error);
             at = origin;
             path = call.path();
