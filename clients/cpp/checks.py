@@ -20,14 +20,11 @@ PRINTED = ("scheduled\n", "cancelled\n", "1 already_cancelled: ", 'done "ben"\n'
 PROJECT = """cmake_minimum_required(VERSION 3.22)
 project(shop LANGUAGES CXX)
 set(CMAKE_CXX_STANDARD 20)
-find_package(duewheel-client REQUIRED)
-find_package(Boost 1.81 REQUIRED COMPONENTS json)
-find_package(GTest REQUIRED)
 add_compile_options(-Wall -Wextra -Werror)
 add_executable(shop shop.cc {headers})
-target_link_libraries(shop PRIVATE duewheel::client duewheel::client_testing Boost::json)
 add_executable(shop_test shop_test.cc)
-target_link_libraries(shop_test PRIVATE duewheel::client_testing GTest::gtest_main)
+{blocks}
+target_link_libraries(shop PRIVATE duewheel::client_testing)
 """
 
 
@@ -51,7 +48,9 @@ def package():
         run("cmake", "--install", place / "client-build", "--prefix", place / "prefix", "--component", "client")
         for file in (place / "prefix").rglob("*.cmake"):
             assert str(HERE) not in file.read_text() and str(place / "client") not in file.read_text(), file
-        blocks = re.findall(r"^```cpp\n(.*?)^```", (HERE / "README.md").read_text(), re.DOTALL | re.MULTILINE)
+        words = (HERE / "README.md").read_text()
+        build_blocks = "".join(re.findall(r"^```cmake\n(.*?)^```", words, re.DOTALL | re.MULTILINE))
+        blocks = re.findall(r"^```cpp\n(.*?)^```", words, re.DOTALL | re.MULTILINE)
         test, = [block for block in blocks if "TEST_F" in block]
         top, *body = [block for block in blocks if block != test]
         shop = place / "shop"
@@ -62,7 +61,7 @@ def package():
         headers = sorted(path.name for path in (place / "prefix/include/duewheel/client").glob("*.h"))
         for header in headers:
             (shop / f"{header}.cc").write_text(f"#include <duewheel/client/{header}>\n#include <duewheel/client/{header}>\n")
-        (shop / "CMakeLists.txt").write_text(PROJECT.format(headers=" ".join(f"{header}.cc" for header in headers)))
+        (shop / "CMakeLists.txt").write_text(PROJECT.format(headers=" ".join(f"{header}.cc" for header in headers), blocks=build_blocks))
         configure_and_build(shop, place / "shop-build", f"-DCMAKE_PREFIX_PATH={place / 'prefix'}")
         said = run(place / "shop-build/shop")
         missing = [text for text in PRINTED if text not in said]
