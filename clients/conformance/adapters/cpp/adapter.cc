@@ -291,7 +291,7 @@ class Adapter {
         {
             const std::lock_guard lock(mutex_);
             if (const auto found = clients_.find(client_name); found != clients_.end()) client = found->second;
-            if (with.has("worker") && call != "work") worker = workers_.at(with.text("worker"));
+            if (call == "handled" || call.ends_with("_work")) worker = workers_.at(with.text("worker"));
         }
         if (worker) return ask_worker(*worker, call, with);
         if (call == "work") return work(*client, with);
