@@ -21,6 +21,7 @@ const (
 	saidPause       = 100 * time.Millisecond // between two extensions that only carry progress
 	cancelledWithin = time.Second            // how long handlers have to notice their cancel at the end of a stop
 	reporters       = 2
+	unreportedMax   = 1000 // messages of a queue whose handler has returned, while no outcome is accepted
 )
 
 // WorkerOptions are the settings of a worker.
@@ -62,7 +63,8 @@ type route struct {
 	lease       time.Duration
 	said        chan struct{} // gets a value when a handler has said something
 	freed       chan struct{} // gets a value when a handler has ended
-	running     int           // handlers; guarded by Worker.mu
+	running     int           // handlers; guarded by Worker.mu, as the next one
+	held        int           // messages that are leased and not yet reported
 }
 
 func (r *route) call(ctx context.Context, k *work) (any, error) {
@@ -249,6 +251,7 @@ func (w *Worker) poll(r *route, values context.Context) {
 			w.mu.Lock()
 			w.held[k] = true
 			r.running++
+			r.held++
 			w.mu.Unlock()
 			if w.polling.Err() != nil { // it came at the last moment
 				w.finished(k, outcome{verb: "release"})
@@ -270,7 +273,7 @@ func (w *Worker) waitForRoom(r *route) int {
 	gathered := false
 	for {
 		w.mu.Lock()
-		free := r.concurrency - r.running
+		free := min(r.concurrency-r.running, r.concurrency+unreportedMax-r.held)
 		w.mu.Unlock()
 		if w.polling.Err() != nil {
 			return 0
@@ -308,6 +311,10 @@ func (w *Worker) forget(works ...*work) {
 	w.mu.Lock()
 	for _, k := range works {
 		delete(w.held, k)
+		if r := k.route; r.held >= r.concurrency+unreportedMax {
+			poke(r.freed)
+		}
+		k.route.held--
 	}
 	w.mu.Unlock()
 	poke(w.released)

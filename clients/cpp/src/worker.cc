@@ -27,6 +27,7 @@ constexpr auto kSaidPause = 100ms;     // between two extensions that only carry
 constexpr auto kStoppedWithin = 1s;    // how long handlers have to notice the request of their stop
 constexpr auto kReleasedWithin = 30s;  // how long it tries to release what is left
 constexpr int kReporters = 2;
+constexpr int kUnreportedMax = 1000;  // messages of a queue whose handler has returned, while no outcome is accepted
 
 using SteadyClock = std::chrono::steady_clock;
 
@@ -48,13 +49,16 @@ struct Route {
     std::map<std::string, std::function<Outcome(Work&)>> handlers{};  // by kind; "": any other
     int concurrency = 1;
     Duration lease{};
-    int running = 0;                           // handlers; guarded by the mutex of the worker, as the next two
+    int running = 0;                           // handlers; guarded by the mutex of the worker, as the next three
+    int held = 0;                              // messages that are leased and not yet reported
     bool has_said = false;                     // whether a handler has said something
     Call<std::vector<Lease>>* poll = nullptr;  // the one on its way
     std::mutex& mutex;                         // that of the worker
     std::condition_variable freed{};           // when a handler has ended, or the worker stops
     std::condition_variable said{};            // when a handler has said something, or the worker has ended
 
+    int held_max() const { return concurrency + kUnreportedMax; }
+    int room() const { return std::min(concurrency - running, held_max() - held); }
     void note_said() {
         const std::lock_guard lock(mutex);
         has_said = true;
@@ -280,6 +284,7 @@ void Worker::Parts::begin(Route& route, Lease lease, SteadyClock::time_point lea
         const std::lock_guard lock(mutex_);
         held_.insert(work);
         ++route.running;
+        ++route.held;
         is_late = stopping_;
     }
     if (is_late) return finish(work, Ending::release());
@@ -288,10 +293,9 @@ void Worker::Parts::begin(Route& route, Lease lease, SteadyClock::time_point lea
 
 int Worker::Parts::wait_for_room(Route& route) {
     std::unique_lock lock(mutex_);
-    const auto room = [&route] { return route.concurrency - route.running; };
-    route.freed.wait(lock, [&] { return stopping_ || room() > 0; });
-    route.freed.wait_for(lock, kGatherTime, [&] { return stopping_ || 2 * room() >= route.concurrency; });
-    return stopping_ ? 0 : room();
+    route.freed.wait(lock, [&] { return stopping_ || route.room() > 0; });
+    route.freed.wait_for(lock, kGatherTime, [&] { return stopping_ || 2 * route.room() >= route.concurrency; });
+    return stopping_ ? 0 : route.room();
 }
 
 void Worker::Parts::handle(const std::shared_ptr<Work>& work) {
@@ -358,6 +362,7 @@ void Worker::Parts::finish(const std::shared_ptr<Work>& work, Ending ending) {
 void Worker::Parts::forget(const std::shared_ptr<Work>& work) {
     const std::lock_guard lock(mutex_);
     held_.erase(work);
+    if (Route& route = work->route; route.held-- >= route.held_max()) route.freed.notify_one();
     if (held_.empty()) changed_.notify_all();
 }
 

@@ -36,6 +36,7 @@ Around = Callable[[Job], ContextManager[Any]]
 POLL = datetime.timedelta(seconds=20)
 LEASE = datetime.timedelta(seconds=30)
 GATHER_S = 0.005     # how long to wait for more free handlers before the next lease call
+UNREPORTED_MAX = 1000  # messages whose handler has returned, while no outcome is accepted
 CANCELLED_WITHIN_S = 1.0  # how long handlers have to notice their cancel at the end of a stop
 
 
@@ -175,12 +176,17 @@ class Worker:
     def wait_for_room(self, route: Route) -> int:
         """The number of free handlers, when there are some; 0 when the worker stops."""
         with self.changed:
-            while not self.stopping and route.running >= route.concurrency:
+            while not self.stopping and self.room(route) <= 0:
                 self.changed.wait(1)
             until_s = time.monotonic() + GATHER_S
-            while not self.stopping and route.running > route.concurrency // 2 and time.monotonic() < until_s:
+            while not self.stopping and 2 * self.room(route) < route.concurrency and time.monotonic() < until_s:
                 self.changed.wait(GATHER_S)
-            return 0 if self.stopping else route.concurrency - route.running
+            return 0 if self.stopping else max(1, self.room(route))  # there was room, and a handler that has ended may fill it
+
+    def room(self, route: Route) -> int:
+        """How many more messages of this queue it may have."""
+        unreported = len(self.leases.jobs) - sum(each.running for each in self.routes)
+        return min(route.concurrency - route.running, UNREPORTED_MAX - unreported)
 
     def begin(self, route: Route, leases: list[Lease]) -> None:
         """Messages that come while the worker stops go back at once."""

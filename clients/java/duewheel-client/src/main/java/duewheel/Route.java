@@ -13,11 +13,13 @@ final class Route {
     }
 
     private static final long GATHER_NS = TimeUnit.MILLISECONDS.toNanos(5); // how long to wait for more free handlers before the next lease call
+    private static final int UNREPORTED_MAX = 1000; // messages whose handler has returned, while no outcome is accepted
 
     final String queue;
     final Handling handling;
     private final Map<String, AnyHandler> handlers = new HashMap<>(); // by kind; null: any other
     private int running; // handlers; these are guarded by this
+    private int held; // messages that are leased and not yet reported
     private boolean hasSaid;
 
     Route(String queue, Handling handling) {
@@ -44,7 +46,7 @@ final class Route {
     synchronized int awaitRoom(BooleanSupplier ends) throws InterruptedException {
         long gatherUntil = 0;
         while (!ends.getAsBoolean()) {
-            int free = handling.concurrency() - running;
+            int free = Math.min(handling.concurrency() - running, heldMax() - held);
             if (free > 0) {
                 gatherUntil = gatherUntil == 0 ? System.nanoTime() + GATHER_NS : gatherUntil;
                 long left = gatherUntil - System.nanoTime();
@@ -59,13 +61,24 @@ final class Route {
         return 0;
     }
 
+    private int heldMax() {
+        return handling.concurrency() + UNREPORTED_MAX;
+    }
+
     synchronized void began() {
         ++running;
+        ++held;
     }
 
     synchronized void ended() {
         --running;
         notifyAll();
+    }
+
+    synchronized void reported() {
+        if (held-- >= heldMax()) {
+            notifyAll();
+        }
     }
 
     synchronized int running() {

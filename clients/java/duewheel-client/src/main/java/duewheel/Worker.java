@@ -457,6 +457,7 @@ public final class Worker implements AutoCloseable {
     /** Ends what this worker has to do with the message. */
     private void forget(Held one) {
         held.remove(one);
+        one.route.reported();
         synchronized (reported) {
             reported.notifyAll();
         }
