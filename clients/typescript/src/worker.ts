@@ -71,6 +71,7 @@ export class Worker<T = unknown, R = unknown> {
   private changed: () => void = () => undefined // wakes those who wait for a change of jobs or running
   private change = new Promise<void>((resolve) => (this.changed = resolve))
   private polling: Promise<void> | undefined
+  private pausing: Promise<void> | undefined
   private stopped: Promise<void> | undefined
 
   constructor(readonly queue: Queue<T>, private readonly handlers: Handlers<T, R>, private readonly options: WorkerOptions = {}) {
@@ -265,12 +266,18 @@ export class Worker<T = unknown, R = unknown> {
         } catch (error) {
           if (this.over.signal.aborted || isFinal(error)) throw error
           this.unreported.add(job.token, error, performance.now())
-          await pause(ERROR_PAUSE_MS, this.over.signal).catch(() => undefined)
+          await (this.pausing ??= this.pauseAll())
         }
       }
     } finally {
       this.unreported.remove(job.token)
     }
+  }
+
+  /** One pause for all outcomes that wait, of which there may be a thousand. */
+  private async pauseAll(): Promise<void> {
+    await pause(ERROR_PAUSE_MS, this.over.signal).catch(() => undefined)
+    this.pausing = undefined
   }
 
   /** Ends the lease, unless it is lost or given back. The lease is extended until there is a response. */
