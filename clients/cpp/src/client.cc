@@ -11,32 +11,23 @@
 #include "wire.h"
 
 namespace duewheel::client {
-namespace {
 
-constexpr std::chrono::minutes kWaitMax{1};  // of one request
-
-template <class Model, class Each>
-requires std::same_as<Model, Answer>
-void for_each_member(Model& answer, Each&& each) {
+template <Is<Answer> Model, class Each>
+static void for_each_member(Model& answer, Each&& each) {
     each("outcome", answer.outcome);
     each("state", answer.state);
     each("cancel_requested", answer.cancel_requested);
 }
 
-template <class Model, class Each>
-requires std::same_as<Model, Clock>
-void for_each_member(Model& clock, Each&& each) {
+template <Is<Clock> Model, class Each>
+static void for_each_member(Model& clock, Each&& each) {
     each("server_time_ms", clock.now);
     each("state", clock.state);
 }
 
-template <class T>
-T read_one(std::string_view json) {
-    T value{};
-    for_each_member(value, ObjectReader(json));
-    value.raw = json;
-    return value;
-}
+namespace {
+
+constexpr std::chrono::minutes kWaitMax{1};  // of one request
 
 Error no_answer(const std::string& what) {
     return {.family = Family::unavailable,
@@ -50,8 +41,6 @@ Result<T> read(std::string body) {
     if (!is_json(body) || !body.starts_with('{')) return no_answer(body.substr(0, 200));
     if constexpr (std::same_as<T, Json>) {
         return Json{std::move(body)};
-    } else if constexpr (std::same_as<T, Answer> || std::same_as<T, Clock>) {
-        return read_one<T>(body);
     } else {
         return read_model<T>(body);
     }
@@ -69,14 +58,6 @@ std::string random_key() {
     std::string key;
     for (const unsigned char byte : random) (key += "0123456789abcdef"[byte >> 4]) += "0123456789abcdef"[byte & 15];
     return key;
-}
-
-std::string put_json(const PayloadCodec* codec, Put put) {
-    seal(codec, put.data, put.options.headers);
-    ObjectWriter members;
-    members.add_content(put.data);
-    for_each_member(put.options, members);
-    return std::move(members).json();
 }
 
 std::function<std::string(Duration)> fixed(std::string body) {
@@ -101,12 +82,13 @@ std::string changes_json(const Changes& changes) {
     return std::move(members).json();
 }
 
-template <class Settings>
-std::string settings_json(const PayloadCodec* codec, Settings settings, Content data) {
-    if constexpr (requires { settings.headers; }) seal(codec, data, settings.headers);
+// The options of a put, or settings, with the data of the messages.
+template <class Options>
+std::string options_json(const PayloadCodec* codec, Options options, Content data = {}) {
+    if constexpr (requires { options.headers; }) seal(codec, data, options.headers);
     ObjectWriter members;
     members.add_content(data);
-    for_each_member(settings, members);
+    for_each_member(options, members);
     return std::move(members).json();
 }
 
@@ -116,17 +98,6 @@ std::string path_of(const Which& which, const std::string& parameters = {}) {
     const std::string path = has_id ? "/messages/" + segment(which.id)
                                     : "/messages?queue=" + segment(which.queue) + "&key=" + segment(which.key);
     return parameters.empty() ? path : path + (has_id ? "?" : "&") + parameters;
-}
-
-ObjectWriter tokens_json(const std::vector<std::string>& tokens) {
-    std::string list = "[";
-    for (const std::string& token : tokens) {
-        if (list.size() > 1) list += ',';
-        append_quoted(list, token);
-    }
-    ObjectWriter members;
-    members.add("leases", list + "]");
-    return members;
 }
 
 }  // namespace
@@ -140,10 +111,14 @@ template <class Mode>
 BasicClient<Mode>::BasicClient(const std::string& url, ClientOptions options)
     : sender_{std::make_shared<Core>(url, std::move(options))} {}
 
+static std::string no_body() {
+    return {};
+}
+
 // Makes a call whose body `write` writes. Failure of it is the answer.
-template <class T, class Mode, class Write>
+template <class T, class Mode, class Write = decltype(&no_body)>
 static typename Mode::template Answered<T> make(const detail::Sender& sender, const std::string& method,
-                                                const std::string& below, Write&& write,
+                                                const std::string& below, Write&& write = no_body,
                                                 typename Call<T>::Read read_answer = read<T>) {
     Request request{.method = method, .path = sender.core->path(below)};
     try {
@@ -157,19 +132,12 @@ static typename Mode::template Answered<T> make(const detail::Sender& sender, co
     return Mode::answered(Call<T>(sender.send(std::move(request)), std::move(read_answer)));
 }
 
-template <class T, class Mode>
-static typename Mode::template Answered<T> make(const detail::Sender& sender, const std::string& method,
-                                                const std::string& below) {
-    return make<T, Mode>(sender, method, below, [] { return std::string(); });
-}
-
 template <class Mode>
 auto BasicClient<Mode>::put(const std::string& queue, Content data, PutOptions options) const -> Answered<Receipt> {
     if (sender_.core->options().before_put) sender_.core->options().before_put(queue, options);
     if (options.key.empty()) options.key = random_key();
-    return make<Receipt, Mode>(sender_, "POST", "/queues/" + segment(queue) + "/messages", [&] {
-        return put_json(codec_of(sender_), {std::move(data), std::move(options)});
-    });
+    return make<Receipt, Mode>(sender_, "POST", "/queues/" + segment(queue) + "/messages",
+                               [&] { return options_json(codec_of(sender_), std::move(options), std::move(data)); });
 }
 
 template <class Mode>
@@ -183,7 +151,7 @@ auto BasicClient<Mode>::put_many(const std::string& queue, std::vector<Put> puts
         if (sender_.core->options().before_put) sender_.core->options().before_put(queue, put.options);
         if (put.options.key.empty()) put.options.key = random_key();
         try {
-            (lines += put_json(codec_of(sender_), std::move(put))) += '\n';
+            (lines += options_json(codec_of(sender_), std::move(put.options), std::move(put.data))) += '\n';
         } catch (const Failure& failure) {
             return refused<std::vector<Result<Receipt>>>(failure.error().detail);
         }
@@ -204,8 +172,7 @@ auto BasicClient<Mode>::put_many(const std::string& queue, std::vector<Put> puts
 
 template <class Mode>
 auto BasicClient<Mode>::get(const Which& which) const -> Answered<Message> {
-    return make<Message, Mode>(
-        sender_, "GET", path_of(which), [] { return std::string(); }, read_message(sender_));
+    return make<Message, Mode>(sender_, "GET", path_of(which), no_body, read_message(sender_));
 }
 
 // One request of wait(), and the next ones.
@@ -235,15 +202,13 @@ auto BasicClient<Mode>::list(const std::string& queue, const ListOptions& option
     std::string path = "/queues/" + segment(queue) + "/messages?limit=" + std::to_string(options.limit);
     if (!options.state.empty()) path += "&state=" + segment(options.state);
     if (!options.cursor.empty()) path += "&cursor=" + segment(options.cursor);
-    return make<Page, Mode>(
-        sender_, "GET", path, [] { return std::string(); },
-        [](std::string body) -> Result<Page> {
-            Page page{.raw = body};
-            for (const std::string_view each : elements_of(member_of(body, "messages")))
-                page.messages.push_back(read_model<Message>(each));
-            page.cursor = unquoted(member_of(body, "cursor")).value_or("");
-            return page;
-        });
+    return make<Page, Mode>(sender_, "GET", path, no_body, [](std::string body) -> Result<Page> {
+        Page page{.raw = body};
+        for (const std::string_view each : elements_of(member_of(body, "messages")))
+            page.messages.push_back(read_model<Message>(each));
+        page.cursor = unquoted(member_of(body, "cursor")).value_or("");
+        return page;
+    });
 }
 
 template <class Mode>
@@ -297,83 +262,83 @@ auto BasicClient<Mode>::lease(const std::string& queue, const LeaseOptions& opti
         }));
 }
 
-// A call that ends or extends a lease, or several.
-template <class Mode, class... Members>
-static auto end_lease(const detail::Sender& sender, const std::string& token, const char* verb,
-                      const Members&... members) {
-    return make<Answer, Mode>(sender, "POST", "/leases/" + segment(token) + ":" + verb, [&]() -> std::string {
-        ObjectWriter body;
-        (add_members(body, members...));
-        return std::move(body).json();
+// A call that ends or extends a lease, or several. `members` gives its members.
+template <class Mode, class Members>
+static auto end_lease(const detail::Sender& sender, const std::string& token, const char* verb, Members&& members) {
+    return make<Answer, Mode>(sender, "POST", "/leases/" + segment(token) + ":" + verb, [&] {
+        const std::string written = members();
+        return "{" + written.substr(std::min<std::size_t>(1, written.size())) + "}";
     });
 }
 
-template <class Mode, class... Members>
+template <class Mode, class Members>
 static auto end_leases(const detail::Sender& sender, const std::vector<std::string>& tokens, const char* verb,
-                       const Members&... members) {
+                       Members&& members) {
     using Answers = std::vector<Result<Answer>>;
-    return make<Answers, Mode>(
-        sender, "POST", std::string("/leases:") + verb,
-        [&]() -> std::string {
-            ObjectWriter body = tokens_json(tokens);
-            (add_members(body, members...));
-            return std::move(body).json();
-        },
-        [](std::string body) -> Result<Answers> {
-            Answers answers;
-            for (const std::string_view each : elements_of(member_of(body, "results")))
-                answers.push_back(read_item<Answer>(each));
-            return answers;
-        });
+    const auto write = [&] {
+        std::string body = "{\"leases\":[";
+        for (const std::string& token : tokens) {
+            if (&token != &tokens.front()) body += ',';
+            append_quoted(body, token);
+        }
+        return body + "]" + members() + "}";
+    };
+    return make<Answers, Mode>(sender, "POST", std::string("/leases:") + verb, write,
+                               [](std::string body) -> Result<Answers> {
+                                   Answers answers;
+                                   for (const std::string_view each : elements_of(member_of(body, "results")))
+                                       answers.push_back(read_item<Answer>(each));
+                                   return answers;
+                               });
 }
 
 template <class Mode>
 auto BasicClient<Mode>::ack(const std::string& token, Json result) const -> Answered<Answer> {
-    return end_lease<Mode>(sender_, token, "ack", result);
+    return end_lease<Mode>(sender_, token, "ack", [&] { return ack_members(result); });
 }
 
 template <class Mode>
 auto BasicClient<Mode>::fail(const std::string& token, const std::string& reason, FailOptions options) const
     -> Answered<Answer> {
-    return end_lease<Mode>(sender_, token, "fail", options, reason);
+    return end_lease<Mode>(sender_, token, "fail", [&] { return fail_members(reason, options); });
 }
 
 template <class Mode>
 auto BasicClient<Mode>::extend(const std::string& token, ExtendOptions options) const -> Answered<Answer> {
-    return end_lease<Mode>(sender_, token, "extend", options);
+    return end_lease<Mode>(sender_, token, "extend", [&] { return extend_members(options); });
 }
 
 template <class Mode>
 auto BasicClient<Mode>::release(const std::string& token, Duration delay) const -> Answered<Answer> {
-    return end_lease<Mode>(sender_, token, "release", delay);
+    return end_lease<Mode>(sender_, token, "release", [&] { return release_members(delay); });
 }
 
 template <class Mode>
 auto BasicClient<Mode>::hold_leased(const std::string& token) const -> Answered<Answer> {
-    return end_lease<Mode>(sender_, token, "hold");
+    return end_lease<Mode>(sender_, token, "hold", no_body);
 }
 
 template <class Mode>
 auto BasicClient<Mode>::ack_many(const std::vector<std::string>& tokens, Json result) const -> Answered<Answers> {
-    return end_leases<Mode>(sender_, tokens, "ack", result);
+    return end_leases<Mode>(sender_, tokens, "ack", [&] { return ack_members(result); });
 }
 
 template <class Mode>
 auto BasicClient<Mode>::fail_many(const std::vector<std::string>& tokens, const std::string& reason,
                                   FailOptions options) const -> Answered<Answers> {
-    return end_leases<Mode>(sender_, tokens, "fail", options, reason);
+    return end_leases<Mode>(sender_, tokens, "fail", [&] { return fail_members(reason, options); });
 }
 
 template <class Mode>
 auto BasicClient<Mode>::extend_many(const std::vector<std::string>& tokens, ExtendOptions options) const
     -> Answered<Answers> {
-    return end_leases<Mode>(sender_, tokens, "extend", options);
+    return end_leases<Mode>(sender_, tokens, "extend", [&] { return extend_members(options); });
 }
 
 template <class Mode>
 auto BasicClient<Mode>::release_many(const std::vector<std::string>& tokens, Duration delay) const
     -> Answered<Answers> {
-    return end_leases<Mode>(sender_, tokens, "release", delay);
+    return end_leases<Mode>(sender_, tokens, "release", [&] { return release_members(delay); });
 }
 
 template <class Mode>
@@ -385,7 +350,7 @@ template <class Mode>
 auto BasicClient<Mode>::set_queue(const std::string& queue, const QueueSettings& settings) const
     -> Answered<QueueState> {
     return make<QueueState, Mode>(sender_, "PUT", "/queues/" + segment(queue),
-                                  [&] { return settings_json(nullptr, settings, Content()); });
+                                  [&] { return options_json(nullptr, settings); });
 }
 
 template <class Mode>
@@ -394,47 +359,28 @@ auto BasicClient<Mode>::change_queue(const std::string& queue, const Changes& ch
 }
 
 template <class Mode>
-auto BasicClient<Mode>::pause_queue(const std::string& queue) const -> Answered<QueueState> {
-    return make<QueueState, Mode>(sender_, "POST", "/queues/" + segment(queue) + ":pause");
-}
-
-template <class Mode>
-auto BasicClient<Mode>::resume_queue(const std::string& queue) const -> Answered<QueueState> {
-    return make<QueueState, Mode>(sender_, "POST", "/queues/" + segment(queue) + ":resume");
+auto BasicClient<Mode>::act_on_queue(const std::string& queue, const std::string& verb) const -> Answered<QueueState> {
+    return make<QueueState, Mode>(sender_, "POST", "/queues/" + segment(queue) + ":" + verb);
 }
 
 template <class Mode>
 auto BasicClient<Mode>::set_schedule(const std::string& name, const Content& data,
                                      const ScheduleSettings& settings) const -> Answered<Json> {
     return make<Json, Mode>(sender_, "PUT", "/schedules/" + segment(name),
-                            [&] { return settings_json(codec_of(sender_), settings, data); });
-}
-
-template <class Mode>
-auto BasicClient<Mode>::get_schedule(const std::string& name) const -> Answered<Json> {
-    return make<Json, Mode>(sender_, "GET", "/schedules/" + segment(name));
-}
-
-template <class Mode>
-auto BasicClient<Mode>::delete_schedule(const std::string& name) const -> Answered<Json> {
-    return make<Json, Mode>(sender_, "DELETE", "/schedules/" + segment(name));
+                            [&] { return options_json(codec_of(sender_), settings, data); });
 }
 
 template <class Mode>
 auto BasicClient<Mode>::set_watchdog(const std::string& name, const Content& data,
                                      const WatchdogSettings& settings) const -> Answered<Json> {
     return make<Json, Mode>(sender_, "PUT", "/watchdogs/" + segment(name),
-                            [&] { return settings_json(codec_of(sender_), settings, data); });
+                            [&] { return options_json(codec_of(sender_), settings, data); });
 }
 
 template <class Mode>
-auto BasicClient<Mode>::feed_watchdog(const std::string& name) const -> Answered<Json> {
-    return make<Json, Mode>(sender_, "POST", "/watchdogs/" + segment(name) + ":feed");
-}
-
-template <class Mode>
-auto BasicClient<Mode>::delete_watchdog(const std::string& name) const -> Answered<Json> {
-    return make<Json, Mode>(sender_, "DELETE", "/watchdogs/" + segment(name));
+auto BasicClient<Mode>::act_on(const char* method, const char* kind, const std::string& name, const char* verb) const
+    -> Answered<Json> {
+    return make<Json, Mode>(sender_, method, kind + segment(name) + verb);
 }
 
 template <class Mode>

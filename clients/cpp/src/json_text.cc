@@ -88,31 +88,6 @@ bool skip_value(std::string_view& text, int depth) {
     return skip(text, close);
 }
 
-// The length of the value at the start of valid JSON.
-std::size_t value_size(std::string_view text) {
-    const auto string_size = [text](std::size_t begin) {
-        std::size_t end = text.find('"', begin + 1);
-        const auto is_escaped = [&] {
-            std::size_t slashes = 0;
-            while (text[end - 1 - slashes] == '\\') ++slashes;  // the quote at `begin` ends it
-            return slashes % 2 == 1;
-        };
-        while (end != std::string_view::npos && is_escaped()) end = text.find('"', end + 1);
-        return std::min(end, text.size() - 1) + 1 - begin;
-    };
-    if (text.starts_with('"')) return string_size(0);
-    if (!text.starts_with('{') && !text.starts_with('['))
-        return std::min(text.find_first_of(",]} \t\r\n"), text.size());
-    int depth = 0;
-    for (std::size_t at = 0; at < text.size(); ++at) {
-        const char c = text[at];
-        if (c == '"') at += string_size(at) - 1;
-        depth += (c == '{' || c == '[') - (c == '}' || c == ']');
-        if (depth == 0) return at + 1;
-    }
-    return text.size();
-}
-
 // Calls `each` before each value of an object or array, until it returns false or the end.
 template <class Each>
 void for_each_value(std::string_view text, char open, Each&& each) {
@@ -129,9 +104,9 @@ void for_each_value(std::string_view text, char open, Each&& each) {
 
 std::string_view take_value(std::string_view& text) {
     skip_blanks(text);
-    const std::string_view value = text.substr(0, value_size(text));
-    text.remove_prefix(value.size());
-    return value;
+    const std::string_view all = text;
+    if (!skip_value(text, 0)) text = {};
+    return all.substr(0, all.size() - text.size());
 }
 
 std::uint32_t hex_at(std::string_view text) {

@@ -69,24 +69,32 @@ void ObjectWriter::add_named(const std::string& name, const std::string& value) 
     ((text_ += checked_text(name)) += ":") += checked_text(value);
 }
 
-void add_members(ObjectWriter& members, const FailOptions& options, const std::string& reason) {
+std::string ack_members(const Json& result) {
+    ObjectWriter members;
+    members("result", result);
+    return std::move(members).members();
+}
+
+std::string fail_members(const std::string& reason, const FailOptions& options) {
+    ObjectWriter members;
     members("reason", reason_text(reason));
     members("retry_in", options.retry_in);
     members("dead", options.dead);
+    return std::move(members).members();
 }
 
-void add_members(ObjectWriter& members, const ExtendOptions& options) {
+std::string extend_members(const ExtendOptions& options) {
+    ObjectWriter members;
     members("lease", options.lease);
     members("progress", options.progress);
     members("checkpoint", options.checkpoint);
+    return std::move(members).members();
 }
 
-void add_members(ObjectWriter& members, Duration delay) {
+std::string release_members(Duration delay) {
+    ObjectWriter members;
     if (delay > Duration::zero()) members("delay", std::optional(delay));
-}
-
-void add_members(ObjectWriter& members, const Json& result) {
-    members("result", result);
+    return std::move(members).members();
 }
 
 std::string reason_text(std::string_view reason) {

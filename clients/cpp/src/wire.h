@@ -67,6 +67,8 @@ class ObjectWriter {
     }
 
     std::string json() && { return std::move(text_) + "}"; }
+    // To follow other members.
+    std::string members() && { return text_.size() > 1 ? "," + text_.substr(1) : ""; }
 
   private:
     void add_named(const std::string& name, const std::string& value);
@@ -147,11 +149,10 @@ void ObjectReader::read(std::string_view json, T& target) {
     }
 }
 
-// Adds the members of a call that ends or extends a lease.
-void add_members(ObjectWriter& members, const FailOptions& options, const std::string& reason);
-void add_members(ObjectWriter& members, const ExtendOptions& options);
-void add_members(ObjectWriter& members, Duration delay);
-void add_members(ObjectWriter& members, const Json& result);
-inline void add_members(ObjectWriter&) {}
+// The members of calls that end or extend a lease, each with a comma before it. They throw Failure if one is no JSON.
+std::string ack_members(const Json& result);
+std::string fail_members(const std::string& reason, const FailOptions& options);
+std::string extend_members(const ExtendOptions& options);
+std::string release_members(Duration delay);
 
 }  // namespace duewheel::client

@@ -34,29 +34,16 @@ void Work::request_stop(StopReason why) {
 
 }  // namespace detail
 
-namespace {
-
-// The members of a call, each with a comma before it.
-template <class Write>
-std::string members_json(Write&& write) {
-    ObjectWriter members;
-    write(members);
-    const std::string object = std::move(members).json();
-    return object == "{}" ? "" : "," + object.substr(1, object.size() - 2);
-}
-
-}  // namespace
-
 Ending Ending::ack(const Json& result) {
-    return {"ack", members_json([&](ObjectWriter& members) { members("result", result); })};
+    return {"ack", ack_members(result)};
 }
 
 Ending Ending::fail(const std::string& reason, const FailOptions& options) {
-    return {"fail", members_json([&](ObjectWriter& members) { add_members(members, options, reason); })};
+    return {"fail", fail_members(reason, options)};
 }
 
 Ending Ending::release(Duration delay) {
-    return {"release", members_json([&](ObjectWriter& members) { add_members(members, delay); })};
+    return {"release", release_members(delay)};
 }
 
 Ending Ending::refused(const std::string& verb, const Error& why) {

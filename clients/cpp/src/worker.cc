@@ -134,7 +134,6 @@ class Worker::Parts {
     void begin(Route& route, Lease lease, SteadyClock::time_point leased);
     // The number of free handlers, when there are some; 0 when the worker stops.
     int wait_for_room(Route& route);
-    void handle(const std::shared_ptr<Work>& work);
     Ending run(Work& work);
     Outcome call(Work& work, std::size_t depth);
     void finish(const std::shared_ptr<Work>& work, Ending ending);
@@ -288,7 +287,7 @@ void Worker::Parts::begin(Route& route, Lease lease, SteadyClock::time_point lea
         is_late = stopping_;
     }
     if (is_late) return finish(work, Ending::release());
-    executor_([this, work] { handle(work); });
+    executor_([this, work] { finish(work, run(*work)); });
 }
 
 int Worker::Parts::wait_for_room(Route& route) {
@@ -296,10 +295,6 @@ int Worker::Parts::wait_for_room(Route& route) {
     route.freed.wait(lock, [&] { return stopping_ || route.room() > 0; });
     route.freed.wait_for(lock, kGatherTime, [&] { return stopping_ || 2 * route.room() >= route.concurrency; });
     return stopping_ ? 0 : route.room();
-}
-
-void Worker::Parts::handle(const std::shared_ptr<Work>& work) {
-    finish(work, run(*work));
 }
 
 Ending Worker::Parts::run(Work& work) {

@@ -245,8 +245,8 @@ class BasicClient {
     // Creates a queue, or replaces all its settings.
     Answered<QueueState> set_queue(const std::string& queue, const QueueSettings& settings) const;
     Answered<QueueState> change_queue(const std::string& queue, const Changes& changes) const;
-    Answered<QueueState> pause_queue(const std::string& queue) const;
-    Answered<QueueState> resume_queue(const std::string& queue) const;
+    Answered<QueueState> pause_queue(const std::string& queue) const { return act_on_queue(queue, "pause"); }
+    Answered<QueueState> resume_queue(const std::string& queue) const { return act_on_queue(queue, "resume"); }
 
     // Creates or replaces a schedule, whose messages have the data and go to `settings.queue`. The same call again
     // changes nothing, so a program may make it at each start. One of `cron`, `every`, `iso` and `at` sets the times.
@@ -256,9 +256,9 @@ class BasicClient {
         return encoded<Json>(data, [&](const Content& content) { return set_schedule(name, content, settings); });
     }
     Answered<Json> set_schedule(const std::string& name, const Content& data, const ScheduleSettings& settings) const;
-    Answered<Json> get_schedule(const std::string& name) const;
+    Answered<Json> get_schedule(const std::string& name) const { return act_on("GET", "/schedules/", name); }
     // Ends a schedule. Messages that it has created stay.
-    Answered<Json> delete_schedule(const std::string& name) const;
+    Answered<Json> delete_schedule(const std::string& name) const { return act_on("DELETE", "/schedules/", name); }
     // Creates or replaces a watchdog: it puts a message with the data into `settings.queue` unless it is fed within
     // `settings.timeout`.
     template <class T>
@@ -267,8 +267,8 @@ class BasicClient {
     }
     Answered<Json> set_watchdog(const std::string& name, const Content& data, const WatchdogSettings& settings) const;
     // Starts the time of a watchdog again.
-    Answered<Json> feed_watchdog(const std::string& name) const;
-    Answered<Json> delete_watchdog(const std::string& name) const;
+    Answered<Json> feed_watchdog(const std::string& name) const { return act_on("POST", "/watchdogs/", name, ":feed"); }
+    Answered<Json> delete_watchdog(const std::string& name) const { return act_on("DELETE", "/watchdogs/", name); }
 
     // The time of the server.
     Answered<Clock> clock() const;
@@ -301,6 +301,8 @@ class BasicClient {
         return go(std::move(content));
     }
     Answered<Answer> act(const std::string& id, const std::string& verb) const;
+    Answered<QueueState> act_on_queue(const std::string& queue, const std::string& verb) const;
+    Answered<Json> act_on(const char* method, const char* kind, const std::string& name, const char* verb = "") const;
 
     detail::Sender sender_;
 };
