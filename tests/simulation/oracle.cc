@@ -61,6 +61,7 @@ void Oracle::started(DueMs floor_ms, std::uint64_t live_count, std::uint64_t ste
     incarnation_of_run_.push_back(0);
     leases_started();
     queues_started();
+    groups_started();
     check_live_count(live_count, "after a restart");
     for (const MessageModel& message : messages_) {
         const World* world = message.certain();
@@ -122,6 +123,7 @@ void Oracle::died(std::uint64_t step) {
         }
     }
     queues_died();
+    groups_died();
     namespaces_died();
     tokens_died();
     schedules_died();
@@ -179,6 +181,8 @@ ReplyToken Oracle::submitted(const Command& command, const AccessLimits* limits)
         history_submitted(*history);
     } else if (const auto* configure = std::get_if<ConfigureQueueCommand>(&command)) {
         configure_submitted(*configure, token);
+    } else if (const auto* group = std::get_if<ChangeGroupCommand>(&command)) {
+        group_submitted(*group);
     } else if (schedule_of(command) != nullptr || std::holds_alternative<ListSchedulesCommand>(command)) {
         schedule_submitted(command, token, request);
     } else if (is_of_watchdogs(command)) {
@@ -393,6 +397,7 @@ void Oracle::close(ReplyToken token, const Request& request) {
     }
     if (const auto* configure = std::get_if<ConfigureQueueCommand>(&request.command))
         configure_closed(*configure, token);
+    if (const auto* group = std::get_if<ChangeGroupCommand>(&request.command)) group_closed(*group);
     if (const auto* change = std::get_if<ChangeTokenCommand>(&request.command)) tokens_[change->id].open.erase(token);
     for (const std::uint64_t serial : request.batch) std::erase(message(serial)->open, token);
     if (MessageModel* about = message(request.serial)) {
@@ -490,6 +495,14 @@ bool Oracle::replied(const ReplyEffect& effect) {
     } else if (const auto* queues = std::get_if<QueueListAnswer>(&reply);
                queues != nullptr && std::holds_alternative<ListQueuesCommand>(request.command)) {
         queues_listed(request, *queues);
+    } else if (const auto* group = std::get_if<GroupAnswer>(&reply);
+               group != nullptr && std::holds_alternative<ChangeGroupCommand>(request.command)) {
+        group_replied(std::get<ChangeGroupCommand>(request.command), *group);
+    } else if (group != nullptr && std::holds_alternative<DescribeGroupCommand>(request.command)) {
+        group_described(std::get<DescribeGroupCommand>(request.command), request, *group);
+    } else if (std::holds_alternative<GroupListAnswer>(reply) &&
+               std::holds_alternative<ListGroupsCommand>(request.command)) {
+        rare_.met(Rare::groups_listed);
     } else if (const auto* schedule = std::get_if<ScheduleAnswer>(&reply);
                schedule != nullptr && schedule_of(request.command) != nullptr &&
                !std::holds_alternative<PreviewScheduleCommand>(request.command)) {

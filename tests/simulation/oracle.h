@@ -5,7 +5,8 @@
 //     C1 what was answered survives        C6 due as requested, repeats  C10 fail-stop
 //     C2 never early                       C7 order, also by order key   C11 limits
 //     C3 no loss, nothing after its expiry C8 leases                     C12 isolation of namespaces and queues
-//     C4 a cancel with a definite outcome  C9 one message for each key   X   an impossible response
+//     C4 a cancel with a definite outcome  C9 one message for each key   C13 limits of deliveries
+//     X an impossible response
 //
 // C5, duplicates only where they are promised, is judged as C4, C6, C8 and C9 (docs/simulation.md).
 //
@@ -575,6 +576,17 @@ class Oracle {
     void check_limit(const MessageModel& accepted, std::uint64_t submitted_step);
     bool may_be_full(const PutCommand& put, const Request& request);
     void described(const std::string& name_space, const std::string& queue, const QueueAnswer& answer);
+    // oracle_groups.cc
+    void group_submitted(const ChangeGroupCommand& command);
+    void group_closed(const ChangeGroupCommand& command);
+    void group_replied(const ChangeGroupCommand& command, const GroupAnswer& answer);
+    void group_described(const DescribeGroupCommand& command, const Request& request, const GroupAnswer& answer);
+    void groups_died();
+    void groups_started();
+    std::uint64_t surely_leased(const QueueKey& name, const std::string* group, DueMs since) const;
+    void check_limits_of(const MessageModel& about, const SeenDelivery& fresh);
+    bool may_be_limited(const MessageModel& about);
+
     void queues_listed(const Request& request, const QueueListAnswer& answer);
     void settings_refused(const Request& request, const Error& error);
     // oracle_namespaces.cc

@@ -188,6 +188,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     check_order_key(*about, fresh, delivery.due_ms);
     if (about->is_check && !about->deliveries.empty()) rare_.met(Rare::check_delivered_again);
     about->deliveries.push_back(fresh);
+    check_limits_of(*about, fresh);
     // Told late: it may have died of this attempt before its queue was purged, and then the purge has left it.
     if (about->purge == MessageModel::Purge::surely && may_have_died(*about)) about->purge = MessageModel::Purge::maybe;
 }
@@ -258,11 +259,12 @@ void Oracle::check_lease_gaps(MessageModel& about, const SeenDelivery& fresh) {
     }
 }
 
-// Within one answer: by priority, then due, then id.
+// Within one answer, and within one group: by priority, then due, then id.
 void Oracle::check_order(const LeaseAnswer& answer) {
-    const MessageModel* before = nullptr;
+    std::map<std::string, const MessageModel*> before_in_group;
     for (const Delivered& delivery : answer.messages) {
         const MessageModel* about = message_of(delivery.id);
+        const MessageModel*& before = before_in_group[about->put.group];
         // What has changed since may have stood elsewhere.
         if (about->returns_open > 0 || about->certain() == nullptr || !about->priority() ||
             about->epochs.back().from >= LifePoint{run_, delivery.attempt})

@@ -57,7 +57,8 @@ bool Oracle::may_be_unleasable(const MessageModel& about) {
     const bool has_rules = about.is_recurring() || about.half || !about.put.order_key.empty();
     const bool may_end = about.may_have_expired(latest()) || about.purge != MessageModel::Purge::no ||
                          may_have_died(about) || about.returns_open > 0;
-    if (may_be_paused || has_rules || may_end || options_.leased_max < kLeasesSurely) return true;
+    if (may_be_paused || has_rules || may_end || may_be_limited(about) || options_.leased_max < kLeasesSurely)
+        return true;
     const Worlds worlds = with_open_commands(about, 0);
     const bool may_have_ended = std::any_of(worlds.begin(), worlds.end(), [](const World& world) {
         return world.is_ended() || world.phase == World::Phase::absent;

@@ -313,6 +313,7 @@ MessageModel* Oracle::check_met(MessageModel& half, const Delivered& delivery) {
     about.put = half.put;
     about.put.queue = model.rule.check_queue;
     about.put.order_key.clear();
+    about.put.group.clear();
     about.put.retry = {};
     about.put.transaction.reset();
     about.put.key.clear();

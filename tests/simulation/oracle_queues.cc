@@ -17,7 +17,8 @@ using What = ConfigureQueueCommand::What;
 bool is_same(const QueueSettings& left, const QueueSettings& right) {
     return left.paused == right.paused && left.pending_max == right.pending_max && left.lease_ms == right.lease_ms &&
            left.retry == right.retry && left.per_second == right.per_second && left.webhook == right.webhook &&
-           left.kafka == right.kafka;
+           left.kafka == right.kafka && left.leased_max == right.leased_max && left.rate == right.rate &&
+           left.group_leased_max == right.group_leased_max && left.group_rate == right.group_rate;
 }
 
 bool may_end_a_pause(const ConfigureQueueCommand& command) {
@@ -52,6 +53,9 @@ void Oracle::configure_replied(const Request& request, const QueueAnswer& answer
     queue.settings = answer.removed ? QueueSettings{} : answer.settings;
     queue.is_known = queue.open.empty();
     queue.settings_step = step_;
+    queue.settings_ms = now_;
+    queue.delivered.clear();
+    for (auto& [name, group] : queue.groups) group.delivered.clear();
     // A target that is gone pauses the queue only if it still has it.
     const bool right = !command.gone_url.empty()      ? command.what == What::pause
                        : command.what == What::pause  ? answer.settings.paused
@@ -287,6 +291,12 @@ void Oracle::refused_as_unknown(const Request& request) {
     bool may_be_refused = false;
     if (const auto* described = std::get_if<DescribeQueueCommand>(&request.command)) {
         name = {described->name_space, described->queue};
+        may_be_refused = true;
+    } else if (const auto* groups = std::get_if<ListGroupsCommand>(&request.command)) {
+        name = {groups->name_space, groups->queue};
+        may_be_refused = true;
+    } else if (const auto* group = std::get_if<DescribeGroupCommand>(&request.command)) {
+        name = {group->name_space, group->queue};
         may_be_refused = true;
     } else if (const auto* redrive = std::get_if<RedriveCommand>(&request.command)) {
         name = {redrive->name_space, redrive->queue};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -29,10 +30,22 @@ struct DiscardMark {
     DueMs before = 0;  // who died before then is to go
     std::uint64_t answered_step = 0;
 };
+// A group of a queue.
+struct GroupModel {
+    GroupSettings settings;  // as last answered
+    bool is_known = true;    // nothing unanswered may have changed them
+    std::uint32_t open = 0;  // commands on it without an answer
+    DueMs changed_ms = 0;
+    std::uint64_t changed_step = 0;
+    std::multiset<DueMs> delivered;  // since then, if it has a rate
+};
 struct QueueModel {
     QueueSettings settings;  // as last answered
     bool is_known = true;    // nothing unanswered may have changed them
     std::uint64_t settings_step = 0;
+    DueMs settings_ms = 0;
+    std::multiset<DueMs> delivered;  // since then, if it has a rate
+    std::map<std::string, GroupModel> groups;
     std::map<ReplyToken, ConfigureQueueCommand> open;
     std::optional<Pause> paused;  // surely
     DueRange was_paused;          // surely, the last time before

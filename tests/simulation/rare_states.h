@@ -241,6 +241,15 @@ namespace duewheel {
     X(unknown_outside_its_limits)         \
     X(lease_outside_its_limits)           \
     X(answered_within_limits)             \
+    X(group_set)                          \
+    X(group_backs_off)                    \
+    X(group_settings_at_start)            \
+    X(group_at_its_limit)                 \
+    X(group_with_a_rate)                  \
+    X(group_described)                    \
+    X(groups_listed)                      \
+    X(queue_at_its_limit)                 \
+    X(queue_with_a_rate)                  \
     X(seconds_limited)                    \
     X(seconds_limited_at_start)           \
     X(second_full)                        \

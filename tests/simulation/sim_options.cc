@@ -10,11 +10,11 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kOpNames[kOpCount] = {
-    "put",       "get",     "cancel",  "reschedule", "fire",     "lease",      "lease_wait", "ack",
-    "fail",      "extend",  "release", "repeat",     "forge",    "forget",     "burst",      "collide",
-    "expire",    "list",    "queue",   "hold",       "kick",     "hold_lease", "redrive",    "put_batch",
-    "end_batch", "discard", "loop",    "schedule",   "transact", "watchdog",   "limit",      "narrow",
-    "hook",      "view",    "backup",  "forecast",   "token",    "input",      "topic",      "take"};
+    "put",      "get",      "cancel",   "reschedule", "fire",    "lease",     "lease_wait", "ack",     "fail",
+    "extend",   "release",  "repeat",   "forge",      "forget",  "burst",     "collide",    "expire",  "list",
+    "queue",    "hold",     "kick",     "hold_lease", "redrive", "put_batch", "end_batch",  "discard", "loop",
+    "schedule", "transact", "watchdog", "limit",      "narrow",  "hook",      "view",       "backup",  "forecast",
+    "token",    "input",    "topic",    "take",       "group"};
 constexpr std::string_view kFaultNames[kFaultCount] = {
     "kill",         "power_cut",  "cut_in_call",    "kill_in_call", "failed_sync", "failed_write",
     "failed_read",  "disk_full",  "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -210,6 +210,8 @@ void draw_later_ones(SimOptions& options) {
     options.kafka.bytes_max = pick<std::size_t>(topics, {100, 4000, 64u << 20});
     Random takes(options.seed ^ 0x7a4e5);
     options.op_weights[static_cast<std::size_t>(Op::take)] = pick<std::uint32_t>(takes, {0, 0, 0, 5, 20});
+    Random groups(options.seed ^ 0x6209b5);
+    options.op_weights[static_cast<std::size_t>(Op::group)] = pick<std::uint32_t>(groups, {0, 0, 0, 20, 200});
     Random clocks(options.seed ^ 0xc10c5);
     options.faults[static_cast<std::size_t>(Fault::stop)] = clocks.chance(400'000);
     options.faults[static_cast<std::size_t>(Fault::wall_ahead)] = clocks.chance(250'000);

@@ -63,8 +63,9 @@ enum class Op : std::uint8_t {
     input,      // records of an input are taken, also again, by two readers, and from another position
     topic,      // a queue gets a Kafka topic, another one, or none
     take,       // a message is leased by its id; and the ends of leases change priorities
+    group,      // a queue and its groups get limits and rates, and many messages of one group
 };
-inline constexpr std::size_t kOpCount = 40;
+inline constexpr std::size_t kOpCount = 41;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

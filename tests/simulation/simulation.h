@@ -140,6 +140,7 @@ class Simulation final : private Surroundings {
     void settle_without_cleaning();
     void rebuild_and_compare();
     void end_limits();
+    void end_groups();
     void ask_for_tokens();
     void end_tokens();
     void tell_queues(ConfigureQueueCommand::What what);

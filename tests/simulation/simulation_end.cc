@@ -131,10 +131,11 @@ void Simulation::finish() {
     // fill it, and wait forever.
     using What = ConfigureQueueCommand::What;
     const bool fills_by_itself = options_.has(Op::loop) || options_.has(Op::schedule) || options_.has(Op::transact) ||
-                                 options_.has(Op::watchdog);
+                                 options_.has(Op::watchdog) || options_.has(Op::group);
     if (!wrong()) end_limits();
     if (!wrong()) end_tokens();
     if (!wrong()) tell_queues(fills_by_itself ? What::set : What::resume);
+    if (!wrong()) end_groups();
     if (!wrong() && options_.has(Op::loop)) end_loops(false);
     if (!wrong()) end_schedules(false);
     if (!wrong()) end_halves();
@@ -246,6 +247,26 @@ void Simulation::tell_queues(ConfigureQueueCommand::What what) {
         if (keeps_topic) command.settings.kafka = settings->kafka;
         submit(std::move(command));
         settle();
+    }
+}
+
+// Consumers drain the queues without limits.
+void Simulation::end_groups() {
+    if (!options_.has(Op::group)) return;
+    for (std::uint32_t number = 0; number < options_.queues; ++number) {
+        const Workload::QueueOf queue = Workload::queue_name(options_, number);
+        for (const std::string& group : Workload::groups()) {
+            settle();
+            if (wrong()) return;
+            ChangeGroupCommand command{queue.name_space, queue.queue, group};
+            command.change = [](GroupSettings& settings, DueMs) {
+                settings = {.revision = settings.revision};
+                return Status();
+            };
+            submit(std::move(command));
+            settle();
+            if (wrong()) return;
+        }
     }
 }
 

@@ -54,6 +54,8 @@ class Workload {
         std::string name_space;
         std::string queue;
     };
+    // The groups that clients use in every queue.
+    static std::vector<std::string> groups();
     static QueueOf queue_name(const SimOptions& options, std::uint32_t number);
 
   private:
@@ -128,13 +130,19 @@ class Workload {
     bool change_record();
     AccessToken draw_token();
     void narrow();
+    void group();
+    void limit_queue(const QueueOf& queue);
+    void change_group(const QueueOf& queue);
+    std::string draw_group();
+    RateRule draw_rate();
     void hook();
     void topic();
     const MessageModel* pick_in(const QueueOf& queue);
     static constexpr std::uint32_t kNone = ~0u;
     void send(Command command);
 
-    std::uint32_t narrow_ = kNone;  // the queue whose seconds are filled
+    std::uint32_t narrow_ = kNone;   // the queue whose seconds are filled
+    std::uint32_t grouped_ = kNone;  // the queue with limits and groups
     const SimOptions& options_;
     Oracle& oracle_;
     Surroundings& surroundings_;

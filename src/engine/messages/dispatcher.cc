@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cassert>
 #include <deque>
+#include <iterator>
 #include <utility>
 
 #include "base/error_codes.h"
@@ -172,8 +173,22 @@ Dispatcher::Taken Dispatcher::take_ready(QueueNumber number, std::uint32_t max) 
         lifecycle_.turns().count_delivery(taken.back().entry);
         lifecycle_.dequeue(taken.back().entry);
     }
-    if (!at.line) std::sort(taken.begin(), taken.end());  // a queue with a backlog has two streams
+    sort_plain(taken);
     return result;
+}
+
+// Messages without a group come from two streams if their queue has a backlog. Those of groups stay where their turns
+// have put them.
+void Dispatcher::sort_plain(std::vector<ReadyKey>& keys) const {
+    const auto is_plain = [this](const ReadyKey& key) { return recent_.group_of(key.entry) == kNoGroup; };
+    if (std::all_of(keys.begin(), keys.end(), is_plain)) return std::sort(keys.begin(), keys.end());
+    std::vector<ReadyKey> plain;
+    std::copy_if(keys.begin(), keys.end(), std::back_inserter(plain), is_plain);
+    std::sort(plain.begin(), plain.end());
+    auto next = plain.begin();
+    for (ReadyKey& key : keys) {
+        if (is_plain(key)) key = *next++;
+    }
 }
 
 void Dispatcher::put_back(const std::vector<ReadyKey>& keys) {

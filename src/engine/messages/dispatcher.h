@@ -82,6 +82,7 @@ class Dispatcher : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, L
         bool is_full = false;  // no other message fits into the reply
     };
     Taken take_ready(QueueNumber number, std::uint32_t max);
+    void sort_plain(std::vector<ReadyKey>& keys) const;
     void put_back(const std::vector<ReadyKey>& keys);
     void grant(QueueNumber number, const std::vector<ReadyKey>& all, ReplyToken token, const LeaseTerms& terms,
                DueMs consumer_ms);

@@ -14,9 +14,8 @@ namespace duewheel {
 
 void Lifecycle::start() {
     window_.start();
-    // The record of an attempt that lasts follows within that time.
-    constexpr DueMs kUnrecordedMs = 1'000;
-    turns_.start(std::min(now_, batches_.totals().server_time_ms + kUnrecordedMs));
+    // The log does not know the last deliveries of an earlier run.
+    turns_.start(batches_.totals().commit == 0 ? 0 : now_);
     grace_until_ms_ = now_ + options_.lease_grace_ms;
     for (EntryNumber number = 0; number < recent_.entry_limit(); ++number) {
         Entry& entry = recent_.entry(number);

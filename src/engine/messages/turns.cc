@@ -109,7 +109,6 @@ void Turns::count_delivery(EntryNumber number) {
     const GroupNumber in = recent_.group_of(number);
     if (in == kNoGroup) return;
     Group& group = group_at(of, in);
-    group.limited_by = LimitedBy::nothing;
     if (const RateRule* rate = rate_of(of, group)) group.pace.count(*rate, now_, began_ms_);
 }
 
@@ -405,6 +404,7 @@ void Turns::check() const {
     struct Sums {
         std::uint32_t ready = 0;
         std::uint32_t leased = 0;
+        bool has_deliverable = false;
     };
     std::vector<Sums> sums(groups_.size());
     recent_.for_each_entry([&](EntryNumber number, const Entry& entry) {
@@ -412,6 +412,8 @@ void Turns::check() const {
         if (in == kNoGroup || (entry.waits_for != WaitsFor::consumer && entry.waits_for != WaitsFor::lease)) return;
         require(find(in) != nullptr, "a group with ready or leased messages is not known");
         ++(entry.waits_for == WaitsFor::consumer ? sums[in].ready : sums[in].leased);
+        const bool is_held_back = entry.in_batch || entry.id <= queues_[entry.queue].purge_through;
+        sums[in].has_deliverable |= entry.waits_for == WaitsFor::consumer && !is_held_back;
     });
     struct LineSums {
         std::uint32_t groups = 0, with_ready = 0, ready = 0, in_turn = 0, to_read = 0, reading = 0;
@@ -423,7 +425,7 @@ void Turns::check() const {
         const QueueNumber number = recent_.groups()[in].queue;
         require(group.ready_count == sums[in].ready, "a group's count of ready messages is off");
         require(group.leased_count == sums[in].leased, "a group's count of leased messages is off");
-        const bool may_get_more = group.ready_count > 0 && !group.in_turn;
+        const bool may_get_more = sums[in].has_deliverable && !group.in_turn;
         require(!may_get_more || group.limited_by != LimitedBy::nothing, "a group is out of turn without a limit");
         require(group.limited_by != LimitedBy::rate || group.in_turn || group.paused_until_ms != 0,
                 "a group waits for its rate without a timer");
