@@ -427,7 +427,7 @@ void Turns::check() const {
         require(group.leased_count == sums[in].leased, "a group's count of leased messages is off");
         const bool may_get_more = sums[in].has_deliverable && !group.in_turn;
         require(!may_get_more || group.limited_by != LimitedBy::nothing, "a group is out of turn without a limit");
-        require(group.limited_by != LimitedBy::rate || group.in_turn || group.paused_until_ms != 0,
+        require(!may_get_more || group.limited_by != LimitedBy::rate || group.paused_until_ms != 0,
                 "a group waits for its rate without a timer");
         LineSums& line = lines[number];
         ++line.groups;
