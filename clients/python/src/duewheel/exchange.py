@@ -7,6 +7,7 @@ The rules are those of all clients (clients/conformance/README.md, "What a clien
 from __future__ import annotations
 
 import dataclasses
+import datetime
 import json
 import random
 import ssl
@@ -48,6 +49,11 @@ class Settings:
     @property
     def authorization(self) -> Mapping[str, str]:
         return {"Authorization": f"Bearer {self.token}"} if self.token else {}
+
+    def options(self) -> Mapping[str, Any]:
+        """The arguments of a client with these settings."""
+        return {"url": self.url, "token": self.token, "namespace": self.namespace, "timeout": datetime.timedelta(seconds=self.timeout_s),
+                "verify": self.verify, "codec": self.codec}
 
     def trust(self) -> Union[bool, ssl.SSLContext]:
         return ssl.create_default_context(cafile=self.verify) if isinstance(self.verify, str) else self.verify

@@ -189,6 +189,8 @@ class Leases:
             job.cancel("requested")
 
 
-def spawn(target: Any, *arguments: Any) -> None:
+def spawn(target: Any, *arguments: Any) -> threading.Thread:
     """A daemon thread, so that a handler that never returns does not hold up the end of the process."""
-    threading.Thread(target=target, args=arguments, daemon=True, name=f"duewheel-{getattr(target, '__name__', 'thread')}").start()
+    thread = threading.Thread(target=target, args=arguments, daemon=True, name=f"duewheel-{getattr(target, '__name__', 'thread')}")
+    thread.start()
+    return thread

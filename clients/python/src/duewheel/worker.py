@@ -10,8 +10,8 @@
 
 A handler that returns has done its message, and what it returns is the result. Retry, Snooze and Dead say something else, and any
 other exception fails the attempt, so that the server's retry rule decides. A function is called in a thread, and a coroutine runs in
-an event loop. One thread leases for each queue, and others keep the leases (leases.py), so a handler that computes for minutes keeps
-its own.
+an event loop. One thread leases for each queue (polls.py), and others keep the leases (leases.py), so a handler that computes for minutes
+keeps its own.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ import datetime
 import inspect
 import logging
 import signal
+import threading
 import time
+from concurrent.futures import CancelledError
 from queue import SimpleQueue
 from typing import Any, Callable, ContextManager, Iterator, Optional, Union
 
@@ -31,6 +33,7 @@ from .errors import DuewheelError, Unauthorized
 from .handling import LOG, MANY_MAX, Handler, Job, Outcome, Retry, Route, Types
 from .leases import ERROR_PAUSE_S, Leases, spawn
 from .messages import Lease
+from .polls import Polls
 
 Around = Callable[[Job], ContextManager[Any]]
 POLL = datetime.timedelta(seconds=20)
@@ -46,9 +49,7 @@ class Worker:
 
     def __init__(self, client: Union[Client, AsyncClient], *, name: Optional[str] = None,
                  stop_timeout: datetime.timedelta = datetime.timedelta(seconds=25)) -> None:
-        settings = client.settings
-        self.client = Client(settings.url, token=settings.token, namespace=settings.namespace,
-                             timeout=datetime.timedelta(seconds=settings.timeout_s), verify=settings.verify, codec=settings.codec)
+        self.client = Client(**client.settings.options())
         self.name, self.stop_timeout_s = name, stop_timeout.total_seconds()
         self.routes: list[Route] = []
         self.schedules: list[Callable[[], Any]] = []  # calls that put them
@@ -58,6 +59,8 @@ class Worker:
         self.started = False
         self.stopping = False             # guarded by changed
         self.queues: dict[Route, SimpleQueue[Optional[Job]]] = {}  # jobs for the threads of a route; None ends one
+        self.polls: Optional[Polls] = None
+        self.pollers: list[threading.Thread] = []
         self.loop: Optional[asyncio.AbstractEventLoop] = None  # where coroutines run
         self.own_loop: Optional[asyncio.AbstractEventLoop] = None  # the same, if it has a thread of this worker
 
@@ -145,31 +148,34 @@ class Worker:
                 for _ in range(route.concurrency):
                     spawn(self.handle, route, self.queues[route])
         self.leases.start(route.lease for route in self.routes)
-        for route in self.routes:
-            spawn(self.poll, route)  # the last ones: a message may come at once
+        self.polls = Polls(self.client.settings)
+        self.pollers = [spawn(self.poll, route, self.polls) for route in self.routes]  # the last ones: a message may come at once
 
     def stop(self, timeout: Optional[datetime.timedelta] = None) -> None:
         """Leases no more, waits for running handlers, cancels those that are late, and releases what is left: their attempts do
         not count. Returns when this worker holds no message any more."""
-        with self.changed:
-            self.stopping = True
-            self.changed.notify_all()
         self.finish(self.stop_timeout_s if timeout is None else timeout.total_seconds())
 
     # Leases
 
-    def poll(self, route: Route) -> None:
-        """Leases as many messages as handlers of the queue are free."""
+    def poll(self, route: Route, polls: Polls) -> None:
+        """Leases as many messages as handlers of the queue are free. A call that may wait can be cancelled, and costs more time than one that
+        does not, which is enough while there are messages."""
+        leases: list[Lease] = []
         while True:
             free = self.wait_for_room(route)
             if not free:
                 return
+            options: dict[str, Any] = {"max": min(free, MANY_MAX), "lease": route.lease, "worker": self.name}
             try:
-                leases = self.client.lease(route.queue, max=min(free, MANY_MAX), lease=route.lease, wait=POLL, worker=self.name)
+                leases = self.client.lease(route.queue, **options) if leases else polls.lease(route.queue, wait=POLL, **options).result()
+            except CancelledError:
+                return
             except Exception as error:  # a bug too: without it the queue would silently have no worker any more
                 LOG.log(logging.WARNING if isinstance(error, DuewheelError) and not isinstance(error, Unauthorized) else logging.ERROR,
                         "duewheel: no lease of queue %s: %s", route.queue, error)
-                self.leases.ended.wait(ERROR_PAUSE_S)
+                with self.changed:
+                    self.changed.wait_for(lambda: self.stopping, ERROR_PAUSE_S)
                 continue
             self.begin(route, leases)
 
@@ -195,11 +201,12 @@ class Worker:
         jobs = [Job(lease, self.leases.beats[route.lease].set) for lease in leases]
         with self.changed:
             stopping = self.stopping
+            self.leases.jobs.update((job, route.lease) for job in jobs)
             if not stopping:
-                self.leases.jobs.update((job, route.lease) for job in jobs)
                 route.running += len(jobs)
         if stopping:
-            self.leases.report([(job, Outcome("release")) for job in jobs])
+            for job in jobs:
+                self.leases.end(job, Outcome("release"))
         elif self.loop and route.is_async:
             self.loop.call_soon_threadsafe(self.begin_tasks, route, jobs)
         else:
@@ -254,6 +261,14 @@ class Worker:
 
     def finish(self, timeout_s: float) -> None:
         LOG.info("duewheel: the worker stops; handlers of %d messages have up to %g s", len(self.leases.all()), timeout_s)
+        with self.changed:
+            self.stopping = True
+            self.changed.notify_all()
+            polls, self.polls = self.polls, None
+        if polls:
+            polls.end()
+        for poller in self.pollers:  # a message that came at the last moment goes back
+            poller.join(CANCELLED_WITHIN_S)
         self.leases.wait_until_empty(timeout_s, lambda: not self.stop_timeout_s)  # which a second signal makes 0
         for job in self.leases.all():
             job.cancel("stop")

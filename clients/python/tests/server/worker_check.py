@@ -118,9 +118,10 @@ class WorkerTest(unittest.TestCase):
         message, spawn = self.client.put(self.queue, "x").id, duewheel.worker.spawn
 
         def begin(target, *arguments):
-            spawn(target, *arguments)
+            thread = spawn(target, *arguments)
             if target == self.worker.poll:
                 self.until("the lease", lambda: self.client.get(message).state != "ready")
+            return thread
         self.worker.handler(self.queue)(lambda data, job: None)
         with unittest.mock.patch("duewheel.worker.spawn", begin):
             self.worker.start()
