@@ -82,10 +82,12 @@ bool WrittenText::may_be(std::string_view text) const {
     return std::any_of(writes_.begin(), writes_.end(), [text](const Write& each) { return each.text == text; });
 }
 
-bool MessageModel::may_have_content(const Content& content) const {
+bool MessageModel::may_have_content(const Content& content, DueMs delivered_ms) const {
     Content like_it = put;
-    const bool is_own = content.body == like_it.body && body.may_be({});
-    if (!is_own && !body.may_be(content.body)) return false;
+    const auto may_be = [&](const WrittenText& text) {
+        return text.may_be(content.body) || (content.body == like_it.body && text.may_be({}));
+    };
+    if (!may_be(body) && !(delivered_ms <= replaced_ms && may_be(body_before))) return false;
     like_it.body = content.body;
     return like_it == content;
 }

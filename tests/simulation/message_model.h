@@ -189,7 +189,11 @@ struct MessageModel {
     DueRange carried_out;    // when its put was, if it was; `high` 0: not known
     // A put that keeps or replaces it was sent, so its key may be that of another message by now.
     bool was_put_otherwise = false;
-    WrittenText body;       // of puts that replace it; empty: that of its own put
+    WrittenText body;  // of puts that replace it; empty: that of its own put
+    // What it was before the last answer to such a put, which came then: a delivery that began before may be told
+    // later.
+    WrittenText body_before;
+    DueMs replaced_ms = 0;
     bool answered = false;  // the put was accepted, and its client received the reply
     std::optional<DueRange> expires;
     // Its retry rule: exact if known, otherwise bounds of what it allows.
@@ -258,7 +262,7 @@ struct MessageModel {
         return value == put.priority ||
                std::find(later_priorities.begin(), later_priorities.end(), value) != later_priorities.end();
     }
-    bool may_have_content(const Content& content) const;
+    bool may_have_content(const Content& content, DueMs delivered_ms = INT64_MAX) const;
     const Worlds& worlds() const { return epochs.back().worlds; }
     bool may_be_unfinished() const;
     bool is_surely_unfinished() const;

@@ -50,7 +50,7 @@ MessageModel* Oracle::find_delivered(const LeaseCommand& command, const Delivere
         id_learned(about, delivery.id);
         known = &about;
     }
-    if (known == &about && about.may_have_content(delivery)) return &about;
+    if (known == &about && about.may_have_content(delivery, delivery.delivered_ms)) return &about;
     violate("C1", "message " + std::to_string(delivery.id) + " was delivered with another content than was put", known);
     return nullptr;
 }
@@ -88,7 +88,7 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
     const auto after = std::partition_point(about->epochs.begin(), about->epochs.end(),
                                             [&](const Epoch& epoch) { return epoch.from < point; });
     Worlds possible;
-    Worlds later;  // of a redrive that may have come after it
+    Worlds later;  // of a redrive or another put that may have come after it
     bool early = false;
     bool other_nominal = false;
     if (after != about->epochs.begin()) {
@@ -113,16 +113,20 @@ void Oracle::delivered(ReplyToken token, const LeaseCommand& command, DueMs subm
             for (const World& world : with_open_commands(*about, 0)) add_world(all, world);
             for (const World& world : Worlds(all)) carry_out(*by_id, *about, world, all);
         }
+        const bool may_come_later = delivery.delivered_ms <= std::max(about->redriven_ms, about->replaced_ms);
         for (World world : all) {
             if (!world.is_live()) continue;
             early |= world.due.low > delivery.delivered_ms;
             if (world.due.low > delivery.delivered_ms) {
-                if (delivery.delivered_ms <= about->redriven_ms) add_world(later, world);
+                if (may_come_later) add_world(later, world);
                 continue;
             }
             other_nominal |= !world.nominal.holds(delivery.due_ms);
-            if (!world.nominal.holds(delivery.due_ms)) continue;
-            if (world.due.high > delivery.delivered_ms && delivery.delivered_ms <= about->redriven_ms) {
+            if (!world.nominal.holds(delivery.due_ms)) {
+                if (delivery.delivered_ms <= about->replaced_ms) add_world(later, world);
+                continue;
+            }
+            if (world.due.high > delivery.delivered_ms && may_come_later) {
                 World back = world;
                 back.due.low = delivery.delivered_ms;
                 add_world(later, back);

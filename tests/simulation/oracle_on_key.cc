@@ -71,6 +71,8 @@ void Oracle::put_replaced(ReplyToken token, const Request& request, const PutAns
         about.forgiven_high = std::max(about.forgiven_high, attempts_high(about));
         body_answered(token, request, Error{});
     }
+    about.body_before = about.body;
+    about.replaced_ms = now_;
     about.body.accepted(token, step_);
     about.checkpoint.accepted(token, step_);
     Worlds next;

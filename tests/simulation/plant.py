@@ -43,7 +43,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUGS = "tests/simulation/bugs"
 COPIED = ("src", "timers")
 CONTEXT_LINES_MAX = 8
-HEAD = re.compile(r"Breaks (C([1-9]|1[0-2])|X): \S.*\.")
+HEAD = re.compile(r"Breaks (C([1-9]|1[0-3])|X): \S.*\.")
 
 
 class PatchError(Exception):
@@ -94,7 +94,7 @@ def parse(file_name, text):
     head = head.strip().split("\n")
     if not HEAD.fullmatch(head[0]):
         raise PatchError(f"{BUGS}/{file_name}: begins with no line such as `Breaks C7: what goes wrong.`, with a clause of "
-                         "C1 to C12 or X.")
+                         "C1 to C13 or X.")
     if len(head) > 2 or (len(head) == 2 and not re.fullmatch(r"Hunt without: [a-z_, ]+\.", head[1])):
         raise PatchError(f"{BUGS}/{file_name}: only `Hunt without: name, name.` may follow its first line.")
     hunks = []

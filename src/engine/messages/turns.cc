@@ -426,9 +426,8 @@ void Turns::check() const {
         require(group.ready_count == sums[in].ready, "a group's count of ready messages is off");
         require(group.leased_count == sums[in].leased, "a group's count of leased messages is off");
         const bool may_get_more = sums[in].has_deliverable && !group.in_turn;
-        require(!may_get_more || group.limited_by != LimitedBy::nothing, "a group is out of turn without a limit");
-        require(!may_get_more || group.limited_by != LimitedBy::rate || group.paused_until_ms != 0,
-                "a group waits for its rate without a timer");
+        const bool is_limited = limit_of(number, group).by != LimitedBy::nothing || group.paused_until_ms != 0;
+        require(!may_get_more || is_limited, "a group is out of turn without a limit");
         LineSums& line = lines[number];
         ++line.groups;
         line.with_ready += group.ready_count > 0 ? 1 : 0;
