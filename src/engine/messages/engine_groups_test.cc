@@ -184,6 +184,7 @@ TEST(Groups, a_group_that_backs_off_is_served_again_after_that) {
     const MessageId other = put(shard, "other");
     EXPECT_EQ(lease(shard), Ids{other});
     EXPECT_EQ(describe(shard, "api").limited_by, LimitedBy::backoff);
+    EXPECT_EQ(shard.ask<MessageAnswer>(GetCommand{"default", held}).blocked_by, "group_backoff"_code);
     const ReplyToken waiting = shard.submit(LeaseCommand{"default", "q", 10, 30'000, 60'000});
     shard.turn(4'999);
     EXPECT_FALSE(shard.replies.contains(waiting));

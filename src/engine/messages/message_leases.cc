@@ -60,7 +60,8 @@ std::optional<Error> MessageLeases::find_obstacle(EntryNumber number) const {
     if (!queues_.may_lease(queues_.at(entry.queue), lifecycle_.leases().size() + promises_.size())) {
         return not_leasable("cannot be leased now, because as many are leased as may be: try again later");
     }
-    if (lifecycle_.turns().limited_by(number) != LimitedBy::nothing) {
+    if (lifecycle_.turns().why_limited(entry.queue, recent_.groups()[recent_.group_of(number)].group) !=
+        ErrorCode::none) {
         return not_leasable(
             "cannot be leased now, because a limit of its queue or its group is reached: try again later");
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "base/invariant.h"
 
 namespace duewheel {
@@ -122,11 +123,26 @@ void Turns::uncount_delivery(EntryNumber number) {
     if (const RateRule* rate = rate_of(of, group)) group.pace.uncount(*rate);
 }
 
-LimitedBy Turns::limited_by(EntryNumber number) const {
-    const QueueNumber of = recent_.entry(number).queue;
-    if (const Limit limit = limit_of(queues_[of]); limit.by != LimitedBy::nothing) return limit.by;
-    const Group* group = find(recent_.group_of(number));
-    return group == nullptr ? LimitedBy::nothing : limit_of(of, *group).by;
+ErrorCode Turns::why_limited(QueueNumber number, std::string_view name) const {
+    switch (limit_of(queues_[number]).by) {
+        case LimitedBy::leased:
+            return "queue_leased"_code;
+        case LimitedBy::rate:
+            return "queue_rate"_code;
+        default:
+            break;
+    }
+    const Group* group = name.empty() ? nullptr : find(number, name);
+    switch (group == nullptr ? LimitedBy::nothing : limit_of(number, *group).by) {
+        case LimitedBy::leased:
+            return "group_leased"_code;
+        case LimitedBy::rate:
+            return "group_rate"_code;
+        case LimitedBy::backoff:
+            return "group_backoff"_code;
+        default:
+            return ErrorCode::none;
+    }
 }
 
 Turns::Limit Turns::limit_of(const Queue& at) const {

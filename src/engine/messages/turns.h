@@ -77,8 +77,9 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
     // A delivery of the message starts, or did not start after all.
     void count_delivery(EntryNumber number);
     void uncount_delivery(EntryNumber number);
-    // What keeps the message from being delivered now.
-    LimitedBy limited_by(EntryNumber number) const;
+    // Which limit keeps a ready message of this group from being delivered now; none: none. `group` is empty for one
+    // without a group.
+    ErrorCode why_limited(QueueNumber number, std::string_view group) const;
     // Calls with the keys of about `count` messages that come next; outdated ones are among them.
     template <class Visit>
     void visit_next(QueueNumber number, std::size_t count, const Visit& visit) const {

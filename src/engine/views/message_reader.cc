@@ -136,6 +136,10 @@ void MessageReader::answer_get(MessageRow row, std::vector<PastAttempt> timeline
         timeline.push_back({row.state.attempts, read.answer.delivered_ms, 0, {}, {}, read.answer.worker});
     }
     read.answer.timeline = std::move(timeline);
+    if (row.state.state == State::ready) {
+        const QueueNumber number = recent_.queues().find(row.state.name_space, row.state.queue);
+        read.answer.blocked_by = lifecycle_.turns().why_limited(number, row.state.group);
+    }
     read.answer.row = std::move(row);
     const bool has_content = !is_ended(read.answer.row.state.state) || read.answer.row.state.state == State::dead;
     if (!has_content) return reply(token, std::move(read.answer));

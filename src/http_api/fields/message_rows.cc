@@ -60,7 +60,8 @@ constexpr Field kShownRows[] = {
        "why the server cannot proceed, as a problem code. Of a recurring message that is due: why its occurrence "
        "cannot be created yet (`queue_full`, `namespace_full`, `too_many_puts`, `catching_up`, `store_full`). Of a "
        "prepared message: why no check can be sent (`queue_limit`: its check queue would exceed the limit of queues; "
-       "`store_full`: the next check is due and waits)"),
+       "`store_full`: the next check is due and waits). Of a ready message: which [limit](#limits-of-deliveries) keeps "
+       "it from being delivered (`queue_leased`, `queue_rate`, `group_leased`, `group_rate`, `group_backoff`)"),
     as("retry", R"({"x-shown-of": "Retry"})", "its own retry rule, if it was put with one"),
     as("repeat", R"({"x-shown-of": "Repeat", "required": ["every_ms"]})",
        "of a [recurring message](#recurring-messages): its rule"),
