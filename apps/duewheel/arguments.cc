@@ -40,13 +40,10 @@ void WhenArguments::add_to(CLI::App& verb) {
     verb.add_option("--zone,--tz", zone, "Time zone of --due, such as Europe/Oslo; default: this machine's zone")
         ->type_name("ZONE")
         ->needs(instant);
-    takes_duration(verb.add_option("--flex", flex,
-                                   "How much later it may be due if its queue has reached its limit for that second"));
 }
 
 Status WhenArguments::put_into(boost::json::object& request) const {
     if (delay) request["delay"] = *delay;
-    if (flex) request["flex"] = *flex;
     if (!due) return {};
     const Result<InstantMs> instant = parse_local_instant(*due, zone);
     if (!instant) return instant.error();

@@ -42,17 +42,16 @@ CLI::App& add_group(CLI::App& program, const char* name, const char* description
 // Makes an option take a duration: "10m". Other values are refused before anything is sent.
 void takes_duration(CLI::Option* option);
 
-// When a message is due: --delay 10m, or --due 2027-01-01T06:00 with --zone, and --flex. An empty text is refused: a
+// When a message is due: --delay 10m, or --due 2027-01-01T06:00 with --zone. An empty text is refused: a
 // script passes one if its variable is not set. --in, --at and --tz are older names.
 struct WhenArguments {
     std::optional<std::string> delay;
     std::optional<std::string> due;
     std::optional<std::string> zone;
-    std::optional<std::string> flex;
 
     void add_to(CLI::App& verb);
     bool given() const { return delay || due; }
-    // Adds `delay` or `due`, and `flex`, to a request; codes as parse_local_instant().
+    // Adds `delay` or `due` to a request; codes as parse_local_instant().
     Status put_into(boost::json::object& request) const;
 };
 

@@ -928,11 +928,11 @@ class Worker(CommandLine):
     # `queue set` took away whatever was not said again: a webhook, a retry rule.
     def test_set_keeps_what_is_not_named(self):
         self.output("queue", "set", "q", "--lease", "9m", "--pending", "10", "--retry-attempts", "3")
-        self.output("queue", "set", "q", "--per-second", "5")
+        self.output("queue", "set", "q", "--retry-factor", "5")
         self.output("queue", "set", "q", "--unset", "limits.pending", "--retry-first", "2s")
         settings = self.answer("queue", "get", "q")["settings"]
-        self.assertEqual((sorted(settings), settings["limits"], settings["retry"]["attempts"]),
-                         (["lease_ms", "limits", "paused", "retry"], {"per_second": 5}, 3))
+        self.assertEqual((sorted(settings), settings["retry"]["factor"], settings["retry"]["attempts"]),
+                         (["lease_ms", "paused", "retry"], 5, 3))
         self.output("queue", "set", "q", "--lease", "9m", "--replace")
         self.assertEqual(sorted(self.answer("queue", "get", "q")["settings"]), ["lease_ms", "paused"])
         self.output("schedule", "set", "report", "q", "run", "--every", "1h", "--header", "a=b")

@@ -42,7 +42,6 @@ type Transaction struct {
 type PutOptions struct {
 	Delay       time.Duration     `json:"delay"`
 	Due         time.Time         `json:"due"`
-	Flex        time.Duration     `json:"flex"`       // How much later it may be due if its queue has a limit per second.
 	ExpiresIn   time.Duration     `json:"expires_in"` // Expires if it has not been leased within this time: 250ms, 10m, PT1H.
 	Expires     time.Time         `json:"expires"`
 	OrderKey    string            `json:"order_key"` // Messages with the same order key are delivered one after the other.

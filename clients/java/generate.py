@@ -70,7 +70,7 @@ MORE = {
 """,
 }
 LEFT_OUT = {"FailOptions": {"reason"}}
-TYPES = Types(references={"Duration": "Duration", "Instant": "Instant", "Flex": "Duration", "Retry": "RetryRule", "Repeat": "Repeat",
+TYPES = Types(references={"Duration": "Duration", "Instant": "Instant", "Retry": "RetryRule", "Repeat": "Repeat",
                           "Transaction": "Transaction", "Attempt": "Attempt", "Check": "Check"},
               scalars={"string": "String", "integer": "long", "number": "double", "boolean": "boolean"},
               list_of="List<{}>", texts="Map<String, String>")

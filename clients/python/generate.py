@@ -21,7 +21,7 @@ OPTIONS = {"Retry": "Retry", "Repeat": "Repeat", "Transaction": "Transaction", "
 ANSWERS = {"Attempt": "Attempt", "Check": "Check", "ReceiptFields": "PutResponse", "MessageFields": "Message", "LeaseFields": "Delivery",
            "QueueFields": "Queue"}
 BY_REFERENCE = {"Duration": "datetime.timedelta", "Instant": "datetime.datetime", "DurationMs": "datetime.timedelta",
-                "InstantMs": "datetime.datetime", "LatenessMs": "datetime.timedelta", "WaitMs": "datetime.timedelta", "Flex": "datetime.timedelta",
+                "InstantMs": "datetime.datetime", "LatenessMs": "datetime.timedelta", "WaitMs": "datetime.timedelta",
                 "Retry": "Retry", "Repeat": "Repeat", "Transaction": "Transaction", "Attempt": "Attempt", "Check": "Check"}
 SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "object": "Mapping[str, Any]"}
 HEAD = '''"""Options and answers of calls. Written by generate.py from the OpenAPI document of the server: do not change it by hand."""

@@ -35,5 +35,5 @@ export const inferred = checked.put({ to: 'ann' })
 // @ts-expect-error: the type comes from the schema
 export const mismatched = checked.put({ to: 7 })
 
-void client.queues.change('mail', { limits: { pending: 5, perSecond: 10 }, retry: null })
+void client.queues.change('mail', { limits: { pending: 5 }, retry: null })
 void client.watchdogs.set('backup', { queue: 'alarms', timeout: '25h', repeatEvery: '1h', data: 'no backup' })

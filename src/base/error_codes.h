@@ -218,7 +218,6 @@ inline constexpr ErrorCodeRow kErrorCodes[] = {
     {"request_timeout", 408, "Request timeout"},
     {"same_server"},
     {"schedule_limit", 429, "Too many schedules"},
-    {"second_full", 429, "Limit per second reached"},
     {"shards_changed"},
     {"standby"},
     {"stopped"},

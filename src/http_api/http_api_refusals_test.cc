@@ -163,7 +163,6 @@ TEST(HttpApi, refuses_numbers_without_a_unit_and_suggests_both_forms) {
     };
     const std::vector<Surface> durations = {
         {{"POST", kPut}, "delay", with(R"({"delay":)")},
-        {{"POST", kPut}, "flex", with(R"({"flex":)")},
         {{"POST", kPut}, "expires_in", with(R"({"expires_in":)")},
         {{"POST", kPut}, "repeat.every", with(R"({"repeat":{"every":)", "}}")},
         {{"POST", kPut}, "repeat.max", with(R"({"repeat":{"every":"1s","max":)", "}}")},
@@ -242,7 +241,6 @@ TEST(HttpApi, a_member_with_a_unit_in_its_name_takes_only_a_number) {
         {put(R"({"delay":"1s","delay_ms":1000})"), 400, "conflicting_members", "delay_ms", "`delay` or `delay_ms`"},
         {put(R"({"delay_ms":1,"due":"2027-01-01T06:00:00Z"})"), 400, "conflicting_members", "due"},
         {put(R"({"retry":{"first":"1s","first_ms":1}})"), 400, "conflicting_members", "retry.first_ms"},
-        {{"PATCH", "/v1/messages/1", R"({"flex_ms":1})"}, 400, "missing_member", "delay"},
     });
 }
 
@@ -275,9 +273,6 @@ TEST(HttpApi, refuses_invalid_durations_instants_and_numbers) {
     std::vector<Refusal> refusals = {
         {put(R"({"delay_ms":-1})"), 400, "negative_duration", "delay_ms"},
         {put(R"({"delay":"-1s"})"), 400, "negative_duration", "delay"},
-        {put(R"({"flex":"-1s"})"), 400, "negative_duration", "flex"},
-        {{"PATCH", "/v1/messages/1", R"({"delay_ms":1,"flex":"x"})"}, 400, "bad_duration", "flex"},
-        {{"PATCH", "/v1/messages/1", R"({"flex_ms":1})"}, 400, "missing_member", "delay"},
         {put(R"({"delay_ms":1.5})"), 400, "bad_duration", "delay_ms"},
         {put(R"({"delay_ms":1e400})"), 400, "bad_duration", "delay_ms"},
         {put(R"({"delay_ms":9223372036854775808})"), 400, "bad_duration", "delay_ms"},

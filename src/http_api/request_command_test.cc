@@ -50,9 +50,6 @@ TEST(RequestCommand, every_call_has_its_command) {
          "put default mail delay=1500 priority=0 body=raw type=text/plain headers= trace= key=k"},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Due", "2027-01-01T06:00:00Z"}}},
          "put default mail at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
-        {{"POST", "/v1/queues/mail/messages", R"({"body":"","delay_ms":5,"flex":"10m"})"},
-         "put default mail delay=5 flex=600000 priority=0 body= type= headers= trace="},
-        {{"PATCH", "/v1/messages/1024", R"({"delay_ms":5,"flex":"1s"})"}, "reschedule default 1024 delay=5 flex=1000"},
         {{"POST", "/v1/queues/mail/messages", R"({"body":"","expires_in":"1h","order_key":"ann å"})"},
          "put default mail delay=0 expires: delay=3600000 order_key=ann å priority=0 body= type= headers= trace="},
         {{"POST", "/v1/queues/mail/messages", R"({"body":"","delay_ms":5,"expires":"2027-01-01T06:00:00Z"})"},
@@ -287,7 +284,7 @@ TEST(RequestCommand, fields_are_given_once_and_known) {
     for (const char* name : {"Duewheel-Delay", "Duewheel-Due"}) {
         EXPECT_EQ(code({{name, "1"}}, "application/json"), "conflicting_members " + std::string(name));
     }
-    for (const char* name : {"Duewheel-Flex", "Duewheel-Expires", "Duewheel-Priority", "Duewheel-Retry"}) {
+    for (const char* name : {"Duewheel-Expires", "Duewheel-Priority", "Duewheel-Retry"}) {
         EXPECT_EQ(code({{name, "1"}}), "unknown_member " + std::string(name)) << "members of JSON alone";
     }
 }

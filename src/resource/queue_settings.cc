@@ -42,11 +42,6 @@ constexpr Field kRows[] = {
                  "topics. No limit by default",
          .limit = "limits.leased_max",
          .when_absent = kNoLimit}),
-    count<&QueueSettings::per_second>(12, "limits.per_second", "Maximum number of messages due in one second",
-                                      {.page = "how many messages may be due in [one second](#limit-per-second), 1 to "
-                                               "100,000. No limit by default",
-                                       .max = static_cast<std::int64_t>(kPerSecondMax),
-                                       .when_absent = kNoLimit}),
     object<&QueueSettings::rate>(15, "rate", "How many deliveries may start in a time",
                                  {.page = "how many [deliveries may start](#limits-of-deliveries) in a time"}),
     count<&QueueSettings::group_leased_max>(
@@ -58,6 +53,7 @@ constexpr Field kRows[] = {
                                        {.page = "how many deliveries of one [group](#groups) may start in a time"}),
     kept<&QueueSettings::revision>(1),
     kept<&QueueSettings::paused_by>(11, {.words = kPausers}),
+    kept<&QueueSettings::old_per_second>(12),  // taken: no other field gets this number
     kept<&QueueSettings::purge_through>(20),
     kept<&QueueSettings::purge_started_ms>(21),
     kept<&QueueSettings::discard_before_ms>(22),

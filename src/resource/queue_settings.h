@@ -36,7 +36,6 @@ inline constexpr std::size_t kTargetKinds = 2;
 constexpr std::size_t index_of(TargetKind kind) {
     return static_cast<std::size_t>(kind);
 }
-inline constexpr std::uint64_t kPerSecondMax = 100'000;
 
 // Maximum size of the byte form of a target.
 inline constexpr std::size_t kTargetBytesMax = std::max(kWebhookTargetBytesMax, kKafkaTargetBytesMax);
@@ -46,7 +45,6 @@ struct QueueSettings {
     bool paused = false;         // nothing is delivered
     PausedBy paused_by = PausedBy::user;
     std::uint64_t pending_max = 0;       // further puts are refused; 0: no limit
-    std::uint64_t per_second = 0;        // puts due in a full second are refused or moved; 0: no limit
     std::uint64_t leased_max = 0;        // of its messages at once; 0: no limit
     std::optional<RateRule> rate;        // of its deliveries
     std::uint64_t group_leased_max = 0;  // the same two for each group without settings of its own
@@ -64,6 +62,9 @@ struct QueueSettings {
     // Internal: dead letters from before this instant are being discarded; 0: none.
     DueMs discard_before_ms = 0;
     DueMs discard_started_ms = 0;
+    // Internal: the setting `limits.per_second` of earlier versions. It has no effect. It is part of the bytes of the
+    // record that has it, so of the digest of its log, and is in no new record.
+    std::uint64_t old_per_second = 0;
 
     bool operator==(const QueueSettings&) const = default;
 };

@@ -16,7 +16,6 @@ QueueSettings everything() {
     settings.revision = 7;
     settings.paused = true;
     settings.pending_max = 1'000;
-    settings.per_second = 50;
     settings.lease_ms = 60'000;
     settings.retry = {5, 0, 1'500, std::nullopt, 0};
     settings.paused_by = PausedBy::target;
@@ -46,11 +45,11 @@ TEST(QueueSettings, have_up_to_one_target) {
     EXPECT_EQ(decode_queue_settings(encode_queue_settings(settings)).error().code, "damaged_record"_code);
 }
 
-// The bytes as the version before Kafka targets wrote them.
+// With `limits.per_second`, as the version before Kafka targets wrote it.
 TEST(QueueSettings, of_an_earlier_version_are_read) {
     QueueSettings settings;
     settings.revision = 7;
-    settings.per_second = 50;
+    settings.old_per_second = 50;
     const Result<QueueSettings> read = decode_queue_settings(std::string_view("\x02\x07\x18\x32"));
     ASSERT_TRUE(read.ok()) << read.error().message;
     EXPECT_EQ(*read, settings);

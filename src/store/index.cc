@@ -176,52 +176,6 @@ Result<ListedRows> Index::list_queue(const ListQueue& list) const {
     return listed;
 }
 
-// The scan and its segment are two reads: if a table was added between them, both are repeated.
-Result<SecondCounts> Index::count_seconds(const CountSeconds& wanted) const {
-    const auto position = [this]() -> Result<IndexPosition> {
-        const auto found = find_row(*rows_, position_key(), decode_position);
-        if (!found) return found.error();
-        return found->value_or(IndexPosition());
-    };
-    for (;;) {
-        const Result<IndexPosition> before = position();
-        if (!before) return before.error();
-        Result<SecondCounts> counted = walk_seconds(wanted);
-        if (!counted) return counted;
-        const Result<IndexPosition> after = position();
-        if (!after) return after.error();
-        if (before->segment != after->segment) continue;
-        counted->through = static_cast<SegmentNumber>(after->segment);
-        return counted;
-    }
-}
-
-Result<SecondCounts> Index::walk_seconds(const CountSeconds& wanted) const {
-    assert(wanted.from < wanted.until);
-    SecondCounts counted;
-    std::uint32_t walked = 0;
-    bool is_cut = false;
-    const auto lower = queue_key(wanted.name_space, wanted.queue, {wanted.from * 1000, 0});
-    const auto upper = queue_key(wanted.name_space, wanted.queue, {wanted.until * 1000, 0});
-    const auto take = [&](std::string_view key, std::string_view value) -> Result<bool> {
-        const Result<PlacedRow> row = decode_queue_row(key, value);
-        if (!row) return row.error();
-        const auto second = static_cast<std::size_t>(second_of(row->at.due_ms) - wanted.from);
-        is_cut = walked >= wanted.walk_max && second >= counted.counts.size() && second > 0;
-        if (is_cut) {
-            counted.counts.resize(second);  // all seconds before it are complete
-            return false;
-        }
-        if (second >= counted.counts.size()) counted.counts.resize(second + 1);
-        counted.counts[second] += waits_for_due(row->row.state.state) ? 1 : 0;
-        ++walked;
-        return true;
-    };
-    if (const Status status = walk_rows(*rows_, lower, upper, kAllRows, take); !status) return status.error();
-    if (!is_cut) counted.counts.resize(static_cast<std::size_t>(wanted.until - wanted.from));
-    return counted;
-}
-
 Result<Stretch> Index::scan_dead(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
                                  std::uint32_t limit) const {
     return read_stretch(*rows_, dead_key(name_space, queue, from), dead_key(name_space, queue, {until_ms, 0}), limit,

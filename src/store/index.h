@@ -73,8 +73,6 @@ class Index {
                                                 std::uint32_t limit, std::string& after) const;
 
     Result<ListedRows> list_queue(const ListQueue& list) const;
-    // As specified by CountSeconds (store.h).
-    Result<SecondCounts> count_seconds(const CountSeconds& wanted) const;
     // index_forecast.cc
     Result<DueRows> list_due(const ListDue& list) const;
     // Messages that became dead letters from `from` to before `until_ms`, by (time of death, id), at most `limit`.
@@ -116,7 +114,6 @@ class Index {
         : rows_(std::move(rows)), retention_(retention) {}
 
     Result<EraLedger> ledger(const std::string& key) const;
-    Result<SecondCounts> walk_seconds(const CountSeconds& wanted) const;
 
     const std::unique_ptr<SortedRows> rows_;
     const Retention& retention_;

@@ -127,14 +127,13 @@ EntryNumber RecentTier::first_dead(QueueNumber queue, DueMs from_ms, MessageId f
 }
 
 void RecentTier::apply(const Record& record, Sequence sequence, SegmentNumber segment, std::uint32_t frame_bytes) {
-    std::visit(Overloaded{[&](const MessageRecord& of) { apply(of, sequence, segment, frame_bytes); },
-                          [&](const ConfRecord& of) { follow_settings(of, segment); }, [](const auto&) {}},
-               record);
+    std::visit(
+        Overloaded{[&](const MessageRecord& of) { apply(of, sequence, segment, frame_bytes); }, [](const auto&) {}},
+        record);
 }
 
 EntryNumber RecentTier::apply(const MessageRecord& record, Sequence sequence, SegmentNumber segment,
                               std::uint32_t frame_bytes) {
-    if (!seconds_.is_empty()) count_seconds(record, segment);
     if (record.kind == RecordKind::end) {
         ends_[segment].push_back({ended_row(record), queues_.number(record.state.name_space, record.state.queue)});
     }
@@ -167,31 +166,6 @@ EntryNumber RecentTier::apply(const MessageRecord& record, Sequence sequence, Se
     touch(record.id, segment);
     if (entry.has_rare) hold_key(record, record.kind == RecordKind::end ? record.time_ms : record.ended_ms);
     return number;
-}
-
-void RecentTier::follow_settings(const ConfRecord& record, SegmentNumber segment) {
-    if (record.subject != Subject::queue) return;
-    // Unreadable settings are refused where they are applied.
-    const Result<QueueSettings> settings = decode_queue_settings(record.value);
-    if (settings) follow_settings(record.name_space, std::string(record.name), *settings, segment);
-}
-
-void RecentTier::follow_settings(const std::string& name_space, const std::string& queue, const QueueSettings& settings,
-                                 SegmentNumber segment) {
-    if (settings.per_second != 0) return seconds_.watch(queues_.number(name_space, queue), segment);
-    if (const QueueNumber number = queues_.find(name_space, queue); number != kNoQueue) seconds_.unwatch(number);
-}
-
-void RecentTier::count_seconds(const MessageRecord& record, SegmentNumber segment) {
-    if (!changes_state(record.kind)) return;
-    const MessageState& state = record.state;
-    const Previous& previous = record.previous;
-    if (previous.version != 0 && waits_for_due(previous.state)) {
-        seconds_.change(queues_.number(state.name_space, previous.queue), second_of(previous.due_ms), -1, segment);
-    }
-    if (waits_for_due(state.state)) {
-        seconds_.change(queues_.number(state.name_space, state.queue), second_of(state.due_ms), 1, segment);
-    }
 }
 
 void RecentTier::end(const MessageRecord& record, SegmentNumber segment) {

@@ -29,15 +29,15 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 #include "message/records/record.h"
-#include "resource/queue_settings.h"
 #include "store/group_names.h"
 #include "store/history.h"
 #include "store/queue_names.h"
-#include "store/second_ledger.h"
 #include "store/waits_for.h"
 
 namespace duewheel {
 
+// Number of a segment of the log, 1, 2, ...; 0 stands for "in the index".
+using SegmentNumber = std::uint32_t;
 using EntryNumber = std::uint32_t;
 inline constexpr EntryNumber kNoEntry = ~EntryNumber{0};
 
@@ -162,20 +162,12 @@ class RecentTier {
     // there is none. O(log n) in the dead letters here.
     EntryNumber first_dead(QueueNumber queue, DueMs from_ms, MessageId from_id) const;
 
-    // The number of messages due in each second, of queues with a limit per second.
-    SecondLedger& seconds() { return seconds_; }
-    const SecondLedger& seconds() const { return seconds_; }
-    // The settings of a queue: of the index, before the first record is applied, with segment 0; of a record that is
-    // not passed to apply().
-    void follow_settings(const std::string& name_space, const std::string& queue, const QueueSettings& settings,
-                         SegmentNumber segment);
-
     // Applies the next record of a message in the log. `frame_bytes` is its size with its frame. Returns the entry of
     // the message, or kNoEntry if it has ended. An entry that ends is freed: the engine removes it from its wheel and
     // lists first. In-memory fields (what it waits for, timer, begun) survive an `attempt` and a `relocate`. After any
     // other record the message waits for nothing.
     EntryNumber apply(const MessageRecord& record, Sequence sequence, SegmentNumber segment, std::uint32_t frame_bytes);
-    // The same for any record. Beside those of messages, only queue settings matter here, for the counts per second.
+    // The same for any record; those of messages matter here.
     void apply(const Record& record, Sequence sequence, SegmentNumber segment, std::uint32_t frame_bytes);
 
     // Adds what the index has of an unfinished message or dead letter that is not here.
@@ -228,15 +220,12 @@ class RecentTier {
     void set_rare(Entry& entry, EntryNumber number, const MessageState& state, const Death& death);
     void set_group(EntryNumber number, QueueNumber queue, std::string_view group);
     void forget_death(const Entry& entry, EntryNumber number);
-    void follow_settings(const ConfRecord& record, SegmentNumber segment);
     void end(const MessageRecord& record, SegmentNumber segment);
     void hold_key(const MessageRecord& record, DueMs ended_ms);
     static std::string joined_key(QueueNumber queue, std::string_view key);
     void touch(MessageId id, SegmentNumber segment);
-    void count_seconds(const MessageRecord& record, SegmentNumber segment);
 
     QueueNames queues_;
-    SecondLedger seconds_;
     std::vector<Entry> entries_;
     // By entry; shorter than they are, and empty if no message has a group.
     std::vector<GroupNumber> group_of_;

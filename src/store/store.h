@@ -106,15 +106,6 @@ struct ListQueue {
     std::uint32_t limit = 0;
     std::uint32_t walk_max = 0;
 };
-// The number of messages of a queue that wait for their due time in each of the seconds [from, until): whole seconds,
-// until `walk_max` rows have been read, and at least one.
-struct CountSeconds {
-    std::string name_space;
-    std::string queue;
-    Second from = 0;
-    Second until = 0;
-    std::uint32_t walk_max = 0;
-};
 // For forecasts: the messages that become due in [from, until), of a queue, or of the whole namespace if `queue` is
 // empty. At most `walk_max` rows are read, including those of other queues.
 struct ListDue {
@@ -132,7 +123,7 @@ struct ReadRecords {
 struct Lookup {
     std::uint64_t ticket = 0;  // returned with the result
     std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ScanGroup, ScanGroups, ScanDead, ListQueue,
-                 ListHistory, ListDue, CountSeconds, ReadRecords>
+                 ListHistory, ListDue, ReadRecords>
         what;
 };
 
@@ -166,11 +157,6 @@ struct ListedRows {
     std::vector<MessageRow> rows;
     std::optional<DuePosition> next;  // where to continue; none: there is no more
 };
-// Counts of the seconds that were read, from the first on, as of the end of this segment.
-struct SecondCounts {
-    std::vector<std::uint32_t> counts;
-    SegmentNumber through = 0;
-};
 // What becomes due.
 enum class FallsDue : std::uint8_t { scheduled, retrying, loop };
 // What a message in this durable state is; nothing if no delivery starts at its due time.
@@ -202,7 +188,7 @@ struct Answer {
     std::uint64_t ticket = 0;
     Generation generation = 0;
     std::variant<std::optional<MessageRow>, std::vector<std::optional<KeyFacts>>, Stretch, GroupStarts, ListedRows,
-                 HistoryRows, DueRows, SecondCounts, std::vector<RecordBytes>>
+                 HistoryRows, DueRows, std::vector<RecordBytes>>
         what;
 };
 

@@ -72,7 +72,6 @@ class TwoTiers {
         if (Stores::kSeals && random.chance(400'000)) seal_one();
         if (random.chance(600'000)) sweep();
         if (random.chance(30'000)) restart();
-        if (random.chance(10'000)) begin_to_count();
     }
 
     void check() {
@@ -91,7 +90,6 @@ class TwoTiers {
             check_forecast(queue);
             check_dead(queue);
             check_order(queue, "customer-" + std::to_string(moves_.random().below(5)));
-            check_seconds(queue);
         }
     }
 
@@ -105,7 +103,6 @@ class TwoTiers {
         ASSERT_FALSE(opened->discarded) << *opened->discarded;
         index_ = std::move(opened->index);
         recent_ = std::make_unique<RecentTier>();
-        for (const std::string& queue : TrialMoves::queues()) follow_limit(queue, 0);
         applied_ = 0;
         swept_ = index_->position().segment;
         while (applied_ < shard_.committed.size() && shard_.committed[applied_].segment <= swept_) ++applied_;
@@ -131,19 +128,7 @@ class TwoTiers {
                                          [&](EntryNumber number) {
                                              if (moves_.random().chance(700'000)) recent_->drop(number);
                                          });
-        if (done) recent_->seconds().table_taken(static_cast<SegmentNumber>(++swept_));
-    }
-
-    // As the log would say it: from here on, in the segment that is being written.
-    void begin_to_count() {
-        const std::string& queue = TrialMoves::queues()[moves_.random().below(TrialMoves::queues().size())];
-        recent_->follow_settings(std::string(kDefaultNamespace), queue, QueueSettings{}, 0);
-        follow_limit(queue, shard_.committed.back().segment);
-    }
-    void follow_limit(const std::string& queue, SegmentNumber segment) {
-        QueueSettings settings;
-        settings.per_second = 1;
-        recent_->follow_settings(std::string(kDefaultNamespace), queue, settings, segment);
+        if (done) ++swept_;
     }
 
     bool is_recent(MessageId id) const { return recent_->find(id) != kNoEntry || recent_->outcome(id) != nullptr; }
@@ -290,37 +275,6 @@ class TwoTiers {
         };
         ASSERT_TRUE(std::is_sorted(found->rows.begin(), found->rows.end(), by_place));
         ASSERT_EQ(merged(found, belongs), modelled(belongs));
-    }
-
-    // What the index counts and what changed since, asked in shares; and what was learned some steps ago, kept up.
-    void check_seconds(const std::string& queue) {
-        SecondLedger& ledger = recent_->seconds();
-        const QueueNumber number = recent_->queues().find("default", queue);
-        Second second = second_of(shard_.server_time_ms()) - 1;
-        const Second until = second + 3;
-        const auto expect = [&](Second at) {
-            const auto waits = [&](const auto& each) {
-                const MessageState& state = each.second.state;
-                return state.queue == queue && waits_for_due(state.state) && second_of(state.due_ms) == at;
-            };
-            const auto wanted = std::count_if(shard_.rows.begin(), shard_.rows.end(), waits);
-            ASSERT_EQ(ledger.count(number, at).value_or(wanted), wanted) << queue << " " << at;
-        };
-        for (Second at = second; at < until; ++at) expect(at);
-        if (moves_.random().chance(500'000)) ledger.forget_counts();
-        while (second < until) {
-            const auto walk_max = static_cast<std::uint32_t>(1 + moves_.random().below(10));
-            const auto counted = index_->count_seconds({"default", queue, second, until, walk_max});
-            ASSERT_TRUE(counted.ok());
-            ASSERT_GE(counted->counts.size(), 1u);
-            ASSERT_EQ(counted->through, index_->position().segment);
-            for (const std::uint32_t count : counted->counts) {
-                const bool learned = ledger.learn(number, second, count, counted->through);
-                ASSERT_EQ(learned, counted->through >= ledger.watched_since(number));
-                expect(second++);
-            }
-        }
-        ASSERT_EQ(second, until);
     }
 
     // The dead letters of a queue by (time of death, id): those in memory one after the other, as the engine scans

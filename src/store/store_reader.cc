@@ -100,7 +100,6 @@ Result<Answer> StoreReader::answer(const Lookup& lookup) const {
                 return keep(answer,
                             index_.scan_dead(scan.name_space, scan.queue, scan.from, scan.until_ms, scan.limit));
             },
-            [&](const CountSeconds& seconds) { return keep(answer, index_.count_seconds(seconds)); },
             [&](const ReadRecords& read) { return keep(answer, read_records(segments_, read.log_positions)); },
         },
         lookup.what);

@@ -171,28 +171,6 @@ TEST_F(Reading, records_that_have_left_the_log_are_left_out) {
     EXPECT_EQ(records[0].log_position, 2u);
 }
 
-TEST_F(Reading, seconds_are_counted_whole_and_at_least_one) {
-    const DueMs begin = kNow / 1000 * 1000;
-    for (int i = 0; i < 3; ++i) shard_.put("mail", begin + 1000 + i);
-    shard_.put("mail", begin + 3000);
-    shard_.put("other", begin + 1000);
-    shard_.set_state(shard_.put("mail", begin + 1999), State::held);
-    seal();
-    const auto count = [&](Second from, Second until, std::uint32_t walk_max) {
-        const Second first = begin / 1000;
-        const CountSeconds wanted{"default", "mail", first + from, first + until, walk_max};
-        const auto counted = std::get<SecondCounts>(look_up({1, wanted}).what);
-        EXPECT_EQ(counted.through, 1u);
-        return counted.counts;
-    };
-    using Counts = std::vector<std::uint32_t>;
-    EXPECT_EQ(count(0, 5, 100), (Counts{0, 3, 0, 1, 0}));
-    EXPECT_EQ(count(0, 5, 1), (Counts{0, 3, 0})) << "up to the next row, and that second whole";
-    EXPECT_EQ(count(1, 5, 1), (Counts{3, 0}));
-    EXPECT_EQ(count(3, 4, 1), (Counts{1}));
-    EXPECT_EQ(count(7, 9, 1), (Counts{0, 0}));
-}
-
 // Rows before whose reads something else happens.
 class InterruptedStorage final : public RowStorage {
   public:
@@ -231,27 +209,6 @@ class InterruptedStorage final : public RowStorage {
 
     MemoryRowStorage kept_;
 };
-
-TEST(ReadingSeconds, the_count_is_as_of_the_segment_that_is_named) {
-    TrialShard shard;
-    Retention retention;
-    InterruptedStorage storage;
-    auto index = *Index::open(storage, retention);
-    const auto take_in = [&] { ASSERT_TRUE(seal_missing(shard.catalog(), *index).ok()); };
-    shard.put("mail", kNow);
-    shard.close_segment();
-    take_in();
-    shard.put("mail", kNow);
-    shard.close_segment();
-    // The next segment is added as soon as the rows are walked.
-    storage.before_scan = [&, is_first = true]() mutable {
-        if (std::exchange(is_first, false)) take_in();
-    };
-    const auto counted = index->count_seconds({"default", "mail", kNow / 1000, kNow / 1000 + 1, 10});
-    ASSERT_TRUE(counted.ok());
-    EXPECT_EQ(counted->through, 2u);
-    EXPECT_EQ(counted->counts, std::vector<std::uint32_t>{2});
-}
 
 TEST(ReadingDates, the_generation_is_read_before_any_row) {
     TrialShard shard;

@@ -60,8 +60,6 @@ const std::map<std::string_view, std::string_view> kNotInLines = {
     {"json", "a line has the content as `body`, a string"},
     {"delay", "a line has `due`"},
     {"delay_ms", "a line has `due`"},
-    {"flex", "the due time was chosen when the message was put"},
-    {"flex_ms", "the due time was chosen when the message was put"},
     {"held", "a line has `state`"},
     {"imported", "a line has its members"},
     {"on_key", "what a put does when it meets another one"},

@@ -88,6 +88,11 @@ Status read_queue(const JsonRequest& line, SettingsLine& into, json::object& set
     Status read = assign(line.integer("secrets_excluded"), secrets);
     if (read) read = assign(line.integer("headers_excluded"), headers);
     if (!read) return read;
+    json::value* const limits = settings.if_contains("limits");
+    if (limits != nullptr && limits->is_object()) {  // of an earlier version
+        into.lacks_rate = limits->get_object().erase("per_second") != 0;
+        if (into.lacks_rate && limits->get_object().empty()) settings.erase("limits");
+    }
     into.lacks_secrets = secrets != 0 || headers != 0;
     // Otherwise posts would be sent unsigned, or without their authorization.
     if (into.lacks_secrets) settings["paused"] = true;

@@ -28,6 +28,7 @@ struct SettingsLine {
     bool has_overdue = false;      // of a watchdog: an overdue message, likewise
     DueMs next_ms = 0;             // of a schedule its next time, of a watchdog its due time; 0: none
     bool is_paused = false;        // of a schedule
+    bool lacks_rate = false;       // of a queue: `limits.per_second`, which servers had before `rate`, was ignored
     bool lacks_secrets = false;    // of a queue: its webhook had secrets or headers that are not in the line. Paused
 
     // "/v1/namespaces/team/queues/mail"

@@ -86,6 +86,16 @@ TEST(SettingsLines, of_a_queue_whose_secrets_are_not_named_pause_it) {
     EXPECT_EQ(body_of(authorised).at("paused"), true);
 }
 
+TEST(SettingsLines, of_an_earlier_version_lose_the_limit_per_second) {
+    const SettingsLine line = read(Kind::queue, R"({"kind":"queue","queue":"calls",
+        "settings":{"paused":false,"limits":{"pending":3,"per_second":1}}})");
+    EXPECT_TRUE(line.lacks_rate);
+    EXPECT_EQ(line.body, R"({"paused":false,"limits":{"pending":3}})");
+    const SettingsLine alone = read(Kind::queue, R"({"kind":"queue","queue":"calls",
+        "settings":{"paused":false,"limits":{"per_second":1}}})");
+    EXPECT_EQ(alone.body, R"({"paused":false})");
+}
+
 TEST(SettingsLines, are_compared_with_those_of_a_server) {
     const SettingsLine queue =
         read(Kind::queue, R"({"kind":"queue","queue":"mail","settings":{"paused":false,"lease_ms":120000}})");

@@ -4,7 +4,6 @@ problem code of each call occurs, and no other response does. contract_generated
 import json
 import re
 import socket
-import time
 import unittest
 
 from contract import METHODS, Answer, Contract, ask, with_packages
@@ -19,9 +18,6 @@ LIMITS = ["--http-body-max=72KiB", "--limits-body-max=1KiB", "--limits-queues-ma
 
 # Brokers that do not run: queues can have topics, and their messages wait.
 KAFKA = ["--kafka-bootstrap=127.0.0.1:1", "--kafka-in-topics=letters.later=letters"]
-
-# A second of the queue `narrow`, which takes one message in each.
-FULL = (int(time.time()) + 7200) * 1000
 
 # What no request can bring about at will, and which test holds it.
 ELSEWHERE = {
@@ -248,8 +244,6 @@ HOW = {
     "queue_limit": lambda p: p.with_name("schedule", "one-too-many") if p.name == "fireSchedule" else (
         p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else p.of_this_call({}))),
     "queue_not_empty": lambda p: p.with_name("queue", "q"),
-    "second_full": lambda p: (p.with_name("queue", "narrow"),
-                              p.with_body({"due_ms": FULL} if p.name == "move" else p.of_this_call({"due_ms": FULL, "key": "other"}))),
     "schedule_limit": lambda p: (p.with_name("schedule", "third"), p.with_body(p.of_this_call({}))),
     "target_too_long": lambda p: p.with_query("x=" + "y" * 5000),
     "too_deep": lambda p: p.with_body(b"[" * 100),
@@ -318,9 +312,6 @@ class Codes(unittest.TestCase):
             waiting.connection.request("GET", f"/v1/messages/{held}?wait=60s")
             while not re.search(r"\nduewheel_message_waits 1\n", client.request("GET", "/metrics")[1]):
                 pass
-            self.assertEqual(client.request("PUT", "/v1/queues/narrow", {"limits": {"per_second": 1}})[0], 200)
-            self.assertEqual(client.put("narrow", "x", due_ms=FULL)[0], 201)
-            elsewhere = Provocation.put(client, "narrow", delay="1h")
             self.assertEqual(client.request("PUT", "/v1/queues/full", {"limits": {"pending": 1}})[0], 200)
             dying = Provocation.put(client, "full", retry={"attempts": 1})  # for the redrive that finds no room
             released_lease = client.lease("full", 1, wait="20s")[0]["lease"]  # for a fail: one of the other has its outcome again
@@ -370,8 +361,6 @@ class Codes(unittest.TestCase):
                             provocation.with_message(too_late[code])
                         if code == "lease_ended":
                             provocation.with_name("token", released_lease if provocation.name == "fail" else ended_lease)
-                        if code == "second_full" and provocation.name == "move":
-                            provocation.with_message(elsewhere)
                         if code == "queue_full" and provocation.name == "kick":
                             provocation.with_name("id", dying)
                         if code == "repeats":

@@ -150,7 +150,7 @@ class Export(Exports):
         for number in range(3):
             self.ask("POST", "/v1/queues/a/messages", {"body": str(number), "due_ms": due})
         self.ask("POST", "/v1/queues/b/messages", {"body": "behind", "due_ms": due})
-        limits = {"per_second": 1, "pending": 2}
+        limits = {"pending": 2}
         self.ask("PUT", "/v1/queues/a", {"limits": limits})
         self.ask("PUT", "/v1/namespaces/default", {"limits": {"pending": 1}})
         self.export(self.source)

@@ -330,20 +330,6 @@ class Import(Exports):
                          {"put_before": 3, "held": 1, "put": 0, "refused": 0})
         self.assertEqual(self.ask("GET", f"/v1/messages/{ids['waits']}", client=client)["state"], "ready")
 
-    # A second of the future that is full was waited for, and the import ended there each time that it was begun anew.
-    def test_a_second_that_is_full_there_is_a_refusal(self):
-        due = (int(time.time()) + 7200) * 1000
-        for number in range(3):
-            self.ask("POST", "/v1/queues/narrow/messages", {"body": str(number), "due_ms": due})
-        self.ask("POST", "/v1/queues/other/messages", {"body": "behind", "delay": "1h"})
-        self.export(self.source)
-        target = self.started()
-        self.ask("PUT", "/v1/queues/narrow", {"limits": {"per_second": 1}}, target.client())
-        done = duewheel("--json", "import", self.file, server=target)
-        report = json.loads(done.stdout)
-        self.assertEqual((done.returncode, report["put"], report["refused"]), (1, 2, 2))
-        self.assertIn("(second_full", done.stderr)
-
     def test_a_newer_export_leaves_what_an_earlier_one_has_put(self):
         number = self.ask("POST", "/v1/queues/q/messages", {"body": "x", "delay": "1h"})["id"]
         self.export(self.source)

@@ -63,11 +63,15 @@ void WrittenText::sent(std::string text, ReplyToken token, std::uint64_t step) {
     writes_.push_back({std::move(text), token, step, kOpen});
 }
 
-void WrittenText::accepted(ReplyToken token, std::uint64_t step) {
+void WrittenText::accepted(ReplyToken token, std::uint64_t step, DueMs now_ms) {
     const auto write =
         std::find_if(writes_.begin(), writes_.end(), [token](const Write& each) { return each.token == token; });
     write->closed = step;
-    std::erase_if(writes_, [sent = write->sent](const Write& each) { return each.closed < sent; });
+    const auto is_overwritten = [sent = write->sent](const Write& each) { return each.closed < sent; };
+    for (const Write& each : writes_) {
+        if (is_overwritten(each)) overwritten_.emplace_back(each.text, now_ms);
+    }
+    std::erase_if(writes_, is_overwritten);
 }
 
 void WrittenText::refused(ReplyToken token) {
@@ -76,18 +80,19 @@ void WrittenText::refused(ReplyToken token) {
 
 void WrittenText::died(std::uint64_t step) {
     for (Write& write : writes_) write.closed = std::min(write.closed, step);
+    overwritten_.clear();
 }
 
-bool WrittenText::may_be(std::string_view text) const {
-    return std::any_of(writes_.begin(), writes_.end(), [text](const Write& each) { return each.text == text; });
+bool WrittenText::may_be(std::string_view text, DueMs as_of) const {
+    return std::any_of(writes_.begin(), writes_.end(), [text](const Write& each) { return each.text == text; }) ||
+           std::any_of(overwritten_.begin(), overwritten_.end(),
+                       [&](const auto& each) { return each.first == text && each.second >= as_of; });
 }
 
-bool MessageModel::may_have_content(const Content& content, DueMs delivered_ms) const {
+bool MessageModel::may_have_content(const Content& content, DueMs as_of) const {
     Content like_it = put;
-    const auto may_be = [&](const WrittenText& text) {
-        return text.may_be(content.body) || (content.body == like_it.body && text.may_be({}));
-    };
-    if (!may_be(body) && !(delivered_ms <= replaced_ms && may_be(body_before))) return false;
+    const bool is_own = content.body == like_it.body && body.may_be({}, as_of);
+    if (!is_own && !body.may_be(content.body, as_of)) return false;
     like_it.body = content.body;
     return like_it == content;
 }

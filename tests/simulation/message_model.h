@@ -81,11 +81,12 @@ struct Epoch {
 class WrittenText {
   public:
     void sent(std::string text, ReplyToken token, std::uint64_t step);
-    void accepted(ReplyToken token, std::uint64_t step);
+    void accepted(ReplyToken token, std::uint64_t step, DueMs now_ms);
     void refused(ReplyToken token);
     // The process has died: what was sent was carried out by now, or never.
     void died(std::uint64_t step);
-    bool may_be(std::string_view text) const;
+    // `as_of`: what was read at that time, and may have been shown later.
+    bool may_be(std::string_view text, DueMs as_of = INT64_MAX) const;
 
   private:
     static constexpr std::uint64_t kOpen = UINT64_MAX;
@@ -95,7 +96,8 @@ class WrittenText {
         std::uint64_t sent = 0;
         std::uint64_t closed = 0;
     };
-    std::vector<Write> writes_{Write{}};  // at first nothing stands there
+    std::vector<Write> writes_{Write{}};                        // at first nothing stands there
+    std::vector<std::pair<std::string, DueMs>> overwritten_{};  // and by when, in this run
 };
 
 // A delivery that a client saw.
@@ -189,11 +191,8 @@ struct MessageModel {
     DueRange carried_out;    // when its put was, if it was; `high` 0: not known
     // A put that keeps or replaces it was sent, so its key may be that of another message by now.
     bool was_put_otherwise = false;
-    WrittenText body;  // of puts that replace it; empty: that of its own put
-    // What it was before the last answer to such a put, which came then: a delivery that began before may be told
-    // later.
-    WrittenText body_before;
-    DueMs replaced_ms = 0;
+    WrittenText body;       // of puts that replace it; empty: that of its own put
+    DueMs replaced_ms = 0;  // when the last answer to such a put came: a delivery that began before may be told later
     bool answered = false;  // the put was accepted, and its client received the reply
     std::optional<DueRange> expires;
     // Its retry rule: exact if known, otherwise bounds of what it allows.
@@ -262,7 +261,7 @@ struct MessageModel {
         return value == put.priority ||
                std::find(later_priorities.begin(), later_priorities.end(), value) != later_priorities.end();
     }
-    bool may_have_content(const Content& content, DueMs delivered_ms = INT64_MAX) const;
+    bool may_have_content(const Content& content, DueMs as_of = INT64_MAX) const;
     const Worlds& worlds() const { return epochs.back().worlds; }
     bool may_be_unfinished() const;
     bool is_surely_unfinished() const;

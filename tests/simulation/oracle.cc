@@ -289,18 +289,6 @@ DueRange Oracle::due_of(const When& when, DueMs submitted_ms) const {
     return {submitted_ms + delay, now_ + delay};
 }
 
-DueRange Oracle::due_of(const PutCommand& put, DueMs submitted_ms) const {
-    DueRange due = due_of(put.when, submitted_ms);
-    due.high += put.flex_ms;
-    return due;
-}
-
-DueRange Oracle::due_of(const RescheduleCommand& move, DueMs submitted_ms) const {
-    DueRange due = due_of(move.when, submitted_ms);
-    due.high += move.flex_ms;
-    return due;
-}
-
 void Oracle::carry_out(const Request& request, const MessageModel& of, const World& world, Worlds& into) const {
     const DueRange now{request.submitted_ms, now_};
     World next = world;
@@ -348,7 +336,7 @@ void Oracle::carry_out(const Request& request, const MessageModel& of, const Wor
         if (!request.known_lease) return;
         next.phase = World::Phase::held;
     } else if (const auto* moved = std::get_if<RescheduleCommand>(&request.command)) {
-        next.due = next.nominal = due_of(*moved, request.submitted_ms);
+        next.due = next.nominal = due_of(moved->when, request.submitted_ms);
     } else if (std::holds_alternative<FireCommand>(request.command)) {
         if (world.due.high <= now.low) return;
         next.due = now;

@@ -639,9 +639,6 @@ class Oracle {
     // The number of deliveries of the message that may have begun without being seen by a client.
     std::uint64_t unseen(const MessageModel& message) const;
     DueRange due_of(const When& when, DueMs submitted_ms) const;
-    // Including `flex`.
-    DueRange due_of(const PutCommand& put, DueMs submitted_ms) const;
-    DueRange due_of(const RescheduleCommand& move, DueMs submitted_ms) const;
 
     bool row_fits(const MessageModel& about, const MessageRow& row, const Worlds& worlds, bool may_die) const;
     // oracle_work.cc
@@ -654,23 +651,6 @@ class Oracle {
     static bool waits_for_an_end(const Command& command);
     void check_wait(const Request& request, const MessageModel& about, State state);
     bool may_still_wait(Request& request) const;
-    // oracle_seconds.cc
-    const QueueSettings* settings_since(const MessageModel& about, std::uint64_t step);
-    // Messages that are due in a range of time, of a queue or of all (an empty name), except one.
-    struct Dues {
-        std::string name_space;
-        std::string queue;
-        DueRange when;
-        const MessageModel* except = nullptr;
-    };
-    static Dues dues_of(Second second, const MessageModel& except);
-    static bool is_among(const Dues& dues, const MessageModel& about);
-    bool is_surely_due_in(const Dues& dues, const MessageModel& about) const;
-    bool is_surely_elsewhere(const Dues& dues, const MessageModel& about, const Request& request) const;
-    std::uint64_t surely_due_in(Second second, const MessageModel& except) const;
-    std::uint64_t may_be_due_in(const Dues& dues, const Request& request) const;
-    void check_second(const MessageModel& about, const When& asked, DueMs due, const Request& request);
-    void refused_for_its_second(const Request& request, const MessageModel& about);
     // oracle_views.cc
     bool check_line(const MessageModel& about, const MessageLine& line, const MessageRow& row);
     void check_settings_lines(const ExportedLines& lines);
@@ -679,6 +659,16 @@ class Oracle {
         std::uint64_t least = 0;
         std::uint64_t most = 0;
     };
+    // Messages that are due in a range of time, of a queue or of all (an empty name).
+    struct Dues {
+        std::string name_space;
+        std::string queue;
+        DueRange when;
+    };
+    static bool is_among(const Dues& dues, const MessageModel& about);
+    bool is_surely_due_in(const Dues& dues, const MessageModel& about) const;
+    bool is_surely_elsewhere(const Dues& dues, const MessageModel& about, const Request& request) const;
+    std::uint64_t may_be_due_in(const Dues& dues, const Request& request) const;
     void forecast_replied(const Request& request, const ForecastAnswer& answer);
     void check_minute(const Request& request, const ForecastMinute& minute, bool may_count_twice);
     CountRange runs_in(const Dues& dues, const Request& request) const;

@@ -50,6 +50,8 @@ MessageModel* Oracle::find_delivered(const LeaseCommand& command, const Delivere
         id_learned(about, delivery.id);
         known = &about;
     }
+    // The content was read when the lease began; the lease may have ended, and the message been replaced, before the
+    // reply (seed 79).
     if (known == &about && about.may_have_content(delivery, delivery.delivered_ms)) return &about;
     violate("C1", "message " + std::to_string(delivery.id) + " was delivered with another content than was put", known);
     return nullptr;

@@ -65,6 +65,49 @@ void Oracle::check_minute(const Request& request, const ForecastMinute& minute, 
         is_wrong("runs", minute.runs, runs);
 }
 
+bool Oracle::is_among(const Dues& dues, const MessageModel& about) {
+    if (about.put.name_space != dues.name_space) return false;
+    return dues.queue.empty() || about.put.queue == dues.queue;
+}
+
+// Those that were due then when it was executed: those that are, and whose clients were told so before, because
+// commands are answered in the order in which they are executed.
+bool Oracle::is_surely_due_in(const Dues& dues, const MessageModel& about) const {
+    const World* world = about.certain();
+    const bool is_steady = world != nullptr && about.open.empty() && about.id != 0 && about.deliveries.empty();
+    if (!is_steady || about.is_recurring() || !world->is_live() || !is_among(dues, about)) return false;
+    const bool stays = !about.may_have_expired(now_) && !may_have_died(about) && about.purge == MessageModel::Purge::no;
+    return stays && world->due.low == world->due.high && dues.when.holds(world->due.low);
+}
+
+// Whether it cannot have been due then at any time since the request was submitted.
+bool Oracle::is_surely_elsewhere(const Dues& dues, const MessageModel& about, const Request& request) const {
+    if (!about.open.empty() || about.told_step >= request.step || about.is_recurring()) return false;
+    return std::all_of(about.worlds().begin(), about.worlds().end(), [&](const World& world) {
+        if (world.is_ended()) return world.ended.high < request.submitted_ms;
+        if (!world.is_live()) return true;  // not there, dead, held, or prepared
+        if (world.due.low <= dues.when.high && dues.when.low <= world.due.high) return false;
+        // What has been due may rest after a failure, and until then; but not if nobody has had it, or still has it.
+        if (world.due.low > now_ || about.deliveries.empty()) return world.due.low > now_ || unseen(about) == 0;
+        const SeenDelivery& last = about.deliveries.back();
+        const bool may_be_over =
+            last.ended || last.may_have_ended || last.endings_open > 0 || last.until.low <= latest();
+        return unseen(about) == 0 && !may_be_over;
+    });
+}
+
+// All that may have been due then since the request was submitted.
+std::uint64_t Oracle::may_be_due_in(const Dues& dues, const Request& request) const {
+    std::uint64_t count = 0;
+    for (const MessageModel& about : messages_) {
+        if (!is_among(dues, about) || is_surely_elsewhere(dues, about, request)) continue;
+        count += 1 + (about.is_recurring() ? not_met(about) : 0);
+    }
+    const QueueKey key{dues.name_space, dues.queue};
+    const QueueKey* queue = dues.queue.empty() ? nullptr : &key;
+    return count + runs_not_met(queue) + checks_not_met(queue) + firings_not_met(queue);
+}
+
 // Runs of schedules that will come as far as is known.
 Oracle::CountRange Oracle::runs_in(const Dues& dues, const Request& request) const {
     CountRange runs;

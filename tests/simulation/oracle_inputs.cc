@@ -125,7 +125,8 @@ void Oracle::record_taken(ReplyToken token, const Request& request, std::size_t 
     }
     Worlds worlds;
     for (const World& world : about.worlds()) {
-        add_world(worlds, world.phase == World::Phase::absent ? about.fresh(due_of(put, request.submitted_ms)) : world);
+        add_world(worlds,
+                  world.phase == World::Phase::absent ? about.fresh(due_of(put.when, request.submitted_ms)) : world);
     }
     about.set({run_, 0}, std::move(worlds));
     learn_rule(about);
@@ -133,7 +134,6 @@ void Oracle::record_taken(ReplyToken token, const Request& request, std::size_t 
     ++totals_.messages;
     check_limit(about, request.step);
     check_namespace_limit(about, request.step);
-    check_second(about, put.when, std::max<DueMs>(*put.when.at_ms, 1), request);
 }
 
 // ---- starts

@@ -12,7 +12,7 @@ bool Oracle::replaces(const Command& command) {
 }
 
 DueRange Oracle::due_of_put(const PutCommand& put, DueMs submitted_ms, DueRange first_put) const {
-    const DueRange due = due_of(put, submitted_ms);
+    const DueRange due = due_of(put.when, submitted_ms);
     if (put.within_ms == 0) return due;
     const DueMs last_put = first_put.high == 0 ? latest() : first_put.high;
     return {std::min(due.low, std::max(submitted_ms, first_put.low + put.within_ms)),
@@ -71,10 +71,9 @@ void Oracle::put_replaced(ReplyToken token, const Request& request, const PutAns
         about.forgiven_high = std::max(about.forgiven_high, attempts_high(about));
         body_answered(token, request, Error{});
     }
-    about.body_before = about.body;
     about.replaced_ms = now_;
-    about.body.accepted(token, step_);
-    about.checkpoint.accepted(token, step_);
+    about.body.accepted(token, step_, now_);
+    about.checkpoint.accepted(token, step_, now_);
     Worlds next;
     const DueRange exact{answer.due_ms, answer.due_ms};
     for (const World& world : before) {

@@ -192,7 +192,7 @@ void Oracle::put_repeated(ReplyToken token, const Request& request, const PutAns
                            &about);
         }
         rare_.met(Rare::put_kept);
-    } else if (!about.was_put_otherwise && !due_of(about.put, request.submitted_ms).holds(answer.due_ms)) {
+    } else if (!about.was_put_otherwise && !due_of(about.put.when, request.submitted_ms).holds(answer.due_ms)) {
         return violate("C9", "a repeated put is answered another due time", &about);
     }
     if (about.is_recurring()) {
@@ -297,7 +297,6 @@ void Oracle::put_replied(ReplyToken token, const Request& request, const PutAnsw
     about.set({run_, 0}, {about.fresh(exact)});
     check_limit(about, about.submitted_step);
     check_namespace_limit(about, about.submitted_step);
-    if (put.within_ms == 0) check_second(about, about.put.when, answer.due_ms, request);
 }
 
 void Oracle::batch_replied(ReplyToken token, const Request& request, const PutBatchAnswer& answer) {
@@ -328,8 +327,7 @@ bool Oracle::is_surely_taken(const MessageModel& about, const Request& request) 
     const DueMs ahead = put.when.at_ms ? *put.when.at_ms - request.submitted_ms : put.when.delay_ms;
     const QueueModel& queue = queue_of(put.name_space, put.queue);
     const bool has_no_limit = queue.is_known && queue.open.empty() && queue.settings.pending_max == 0 &&
-                              queue.settings.per_second == 0 && queue.settings_step < request.step &&
-                              !namespace_of(put.name_space).was_limited;
+                              queue.settings_step < request.step && !namespace_of(put.name_space).was_limited;
     if (put.transaction) return false;  // its default may end it unmet
     if (put.repeat && (put.repeat->until_ms || is_bad_loop(put, INT64_MIN))) return false;
     if (is_loop_of_long_ago(put, latest())) return false;

@@ -16,8 +16,8 @@ using What = ConfigureQueueCommand::What;
 // As far as a user sets it.
 bool is_same(const QueueSettings& left, const QueueSettings& right) {
     return left.paused == right.paused && left.pending_max == right.pending_max && left.lease_ms == right.lease_ms &&
-           left.retry == right.retry && left.per_second == right.per_second && left.webhook == right.webhook &&
-           left.kafka == right.kafka && left.leased_max == right.leased_max && left.rate == right.rate &&
+           left.retry == right.retry && left.webhook == right.webhook && left.kafka == right.kafka &&
+           left.leased_max == right.leased_max && left.rate == right.rate &&
            left.group_leased_max == right.group_leased_max && left.group_rate == right.group_rate;
 }
 
@@ -64,7 +64,6 @@ void Oracle::configure_replied(const Request& request, const QueueAnswer& answer
                        : command.what == What::remove ? answer.removed.has_value()
                                                       : true;
     if (!right) return violate("X", "a queue's settings are answered otherwise than they were set");
-    if (command.what == What::set && command.settings.per_second != 0) rare_.met(Rare::seconds_limited);
     if (command.what == What::remove) {
         rare_.met(*answer.removed ? Rare::settings_removed : Rare::nothing_to_remove);
         if (*answer.removed && unfinished_in(command.name_space, command.queue).low > 0) {
@@ -109,7 +108,6 @@ void Oracle::queues_died() {
 void Oracle::queues_started() {
     for (auto& [name, queue] : queues_) {
         queue.was_paused = {};
-        if (queue.is_known && queue.settings.per_second != 0) rare_.met(Rare::seconds_limited_at_start);
         if (queue.paused) {
             rare_.met(Rare::paused_at_start);
             queue.paused->from = now_ - 1;

@@ -43,7 +43,7 @@ bool Oracle::is_loop_of_long_ago(const PutCommand& put, DueMs now) {
 }
 
 void Oracle::loop_submitted(MessageModel& fresh) {
-    const DueRange start = due_of(fresh.put, now_);
+    const DueRange start = due_of(fresh.put.when, now_);
     if (!fresh.put.repeat || is_bad_loop(fresh.put, INT64_MIN)) return;
     fresh.loop.emplace(*fresh.put.repeat);
     fresh.loop->start = fresh.put.when.at_ms ? start : DueRange{start.low, kNeverMs};

@@ -122,9 +122,6 @@ void Oracle::error_replied(const Request& request, const Error& error) {
     if (const auto* put = std::get_if<PutCommand>(&request.command); put != nullptr && code == "too_many_puts"_code) {
         return refused_for_its_rate(*put, request);
     }
-    const bool takes_place = std::holds_alternative<PutCommand>(request.command) ||
-                             std::holds_alternative<RescheduleCommand>(request.command);
-    if (code == "second_full"_code && takes_place && about != nullptr) return refused_for_its_second(request, *about);
     if (code == "queue_limit"_code && error.field == "transaction.check_back.queue") {
         const auto* half = std::get_if<PutCommand>(&request.command);
         const bool asks_elsewhere = half != nullptr && half->transaction && !half->transaction->check_queue.empty() &&

@@ -201,16 +201,13 @@ void Oracle::changed(ReplyToken token, const Request& request, const ChangeAnswe
     }
     const auto* moved = std::get_if<RescheduleCommand>(&request.command);
     const DueRange legal =
-        moved != nullptr ? due_of(*moved, request.submitted_ms) : DueRange{request.submitted_ms, now_};
+        moved != nullptr ? due_of(moved->when, request.submitted_ms) : DueRange{request.submitted_ms, now_};
     if (!legal.holds(answer.due_ms)) {
         return violate("C4", "moved to " + at(answer.due_ms) + " and not to " + at(legal.low) + " to " + at(legal.high),
                        &about);
     }
     if (before.front().due.high <= request.submitted_ms && !is_fire) rare_.met(Rare::rescheduled_while_ready);
-    if (!is_fire) {
-        check_second(about, moved->when, answer.due_ms, request);
-        return about.set(from, {World{World::Phase::live, exact, exact, {}}});
-    }
+    if (!is_fire) return about.set(from, {World{World::Phase::live, exact, exact, {}}});
     Worlds fired;  // what had been due by itself before keeps its nominal time
     for (const World& world : before) {
         const DueRange nominal{std::min(world.nominal.low, answer.due_ms), std::min(world.nominal.high, answer.due_ms)};

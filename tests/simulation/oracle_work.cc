@@ -47,7 +47,7 @@ void Oracle::checkpoint_answered(ReplyToken token, const Request& request, const
     if (extend == nullptr || !extend->checkpoint || !request.known_lease) return;
     const auto* end = std::get_if<LeaseEndAnswer>(&reply);
     WrittenText& checkpoint = message(request.serial)->checkpoint;
-    if (end != nullptr && end->outcome == LeaseOutcome::extended) return checkpoint.accepted(token, step_);
+    if (end != nullptr && end->outcome == LeaseOutcome::extended) return checkpoint.accepted(token, step_, now_);
     checkpoint.refused(token);
 }
 

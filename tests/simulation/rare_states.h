@@ -250,12 +250,6 @@ namespace duewheel {
     X(groups_listed)                      \
     X(queue_at_its_limit)                 \
     X(queue_with_a_rate)                  \
-    X(seconds_limited)                    \
-    X(seconds_limited_at_start)           \
-    X(second_full)                        \
-    X(put_into_a_later_second)            \
-    X(moved_into_a_later_second)          \
-    X(second_judged_exactly)              \
     X(webhook_posted)                     \
     X(webhook_taken)                      \
     X(webhook_refused)                    \

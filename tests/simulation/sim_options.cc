@@ -10,11 +10,11 @@ namespace duewheel {
 namespace {
 
 constexpr std::string_view kOpNames[kOpCount] = {
-    "put",      "get",      "cancel",   "reschedule", "fire",    "lease",     "lease_wait", "ack",     "fail",
-    "extend",   "release",  "repeat",   "forge",      "forget",  "burst",     "collide",    "expire",  "list",
-    "queue",    "hold",     "kick",     "hold_lease", "redrive", "put_batch", "end_batch",  "discard", "loop",
-    "schedule", "transact", "watchdog", "limit",      "narrow",  "hook",      "view",       "backup",  "forecast",
-    "token",    "input",    "topic",    "take",       "group"};
+    "put",       "get",     "cancel",   "reschedule", "fire",     "lease",      "lease_wait", "ack",
+    "fail",      "extend",  "release",  "repeat",     "forge",    "forget",     "burst",      "collide",
+    "expire",    "list",    "queue",    "hold",       "kick",     "hold_lease", "redrive",    "put_batch",
+    "end_batch", "discard", "loop",     "schedule",   "transact", "watchdog",   "limit",      "hook",
+    "view",      "backup",  "forecast", "token",      "input",    "topic",      "take",       "group"};
 constexpr std::string_view kFaultNames[kFaultCount] = {
     "kill",         "power_cut",  "cut_in_call",    "kill_in_call", "failed_sync", "failed_write",
     "failed_read",  "disk_full",  "tables_refused", "index_lost",   "clock_jump",  "clock_back",
@@ -180,8 +180,6 @@ void draw_later_ones(SimOptions& options) {
     Random limits(options.seed ^ 0x11a175ace);
     options.op_weights[static_cast<std::size_t>(Op::limit)] = pick<std::uint32_t>(limits, {0, 0, 0, 3, 10});
     options.engine.namespaces_max = pick<std::uint32_t>(limits, {1, 10'000, 10'000});
-    Random seconds(options.seed ^ 0x5ec0d5);
-    options.op_weights[static_cast<std::size_t>(Op::narrow)] = pick<std::uint32_t>(seconds, {0, 0, 0, 20, 200});
     Random hooks(options.seed ^ 0x3eb4001c5);
     options.op_weights[static_cast<std::size_t>(Op::hook)] = pick<std::uint32_t>(hooks, {0, 0, 0, 4, 15});
     options.webhooks.connections_max = pick<std::size_t>(hooks, {1, 2, 5, 1000});

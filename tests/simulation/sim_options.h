@@ -54,7 +54,6 @@ enum class Op : std::uint8_t {
     transact,   // a message is put in a transaction, committed, or rolled back, also when its producer is asked
     watchdog,   // a watchdog is put, fed, removed or looked at, also at the time at which it fires
     limit,      // a namespace is limited, freed of its limits, or looked at
-    narrow,     // the seconds of a queue are limited, or freed of that, and filled
     hook,       // a queue gets a webhook, another one, or none
     view,       // the log is read beside the process, and exported
     backup,     // it is copied beside the process, and a server starts on what is restored
@@ -65,7 +64,7 @@ enum class Op : std::uint8_t {
     take,       // a message is leased by its id; and the ends of leases change priorities
     group,      // a queue and its groups get limits and rates, and many messages of one group
 };
-inline constexpr std::size_t kOpCount = 41;
+inline constexpr std::size_t kOpCount = 40;
 
 // What goes wrong. Append only.
 enum class Fault : std::uint8_t {

@@ -106,8 +106,6 @@ void Workload::act(Op op) {
             return watchdog();
         case Op::limit:
             return limit();
-        case Op::narrow:
-            return narrow();
         case Op::group:
             return group();
         case Op::hook:

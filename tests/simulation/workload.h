@@ -129,7 +129,6 @@ class Workload {
     const MessageModel* pick_record();
     bool change_record();
     AccessToken draw_token();
-    void narrow();
     void group();
     void limit_queue(const QueueOf& queue);
     void change_group(const QueueOf& queue);
@@ -137,11 +136,9 @@ class Workload {
     RateRule draw_rate();
     void hook();
     void topic();
-    const MessageModel* pick_in(const QueueOf& queue);
-    static constexpr std::uint32_t kNone = ~0u;
     void send(Command command);
 
-    std::uint32_t narrow_ = kNone;   // the queue whose seconds are filled
+    static constexpr std::uint32_t kNone = ~0u;
     std::uint32_t grouped_ = kNone;  // the queue with limits and groups
     const SimOptions& options_;
     Oracle& oracle_;

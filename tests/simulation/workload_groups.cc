@@ -32,7 +32,8 @@ void Workload::limit_queue(const QueueOf& queue) {
     QueueSettings& settings = command.settings;
     if (random_.chance(250'000)) settings.leased_max = 1 + random_.below(std::min(options_.engine.leased_max, 6u));
     if (random_.chance(200'000)) settings.rate = draw_rate();
-    if (random_.chance(500'000)) settings.group_leased_max = 1 + random_.below(std::min(options_.engine.leased_max, 3u));
+    if (random_.chance(500'000))
+        settings.group_leased_max = 1 + random_.below(std::min(options_.engine.leased_max, 3u));
     if (random_.chance(250'000)) settings.group_rate = draw_rate();
     surroundings_.submit(std::move(command));
 }

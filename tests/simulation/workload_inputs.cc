@@ -98,7 +98,7 @@ bool Workload::change_record() {
             send(GetCommand{name_space, 0, std::move(key)});
             break;
         case 1:
-            send(RescheduleCommand{name_space, 0, draw_when(), 0, std::move(key)});
+            send(RescheduleCommand{name_space, 0, draw_when(), std::move(key)});
             break;
         default:
             send(CancelCommand{name_space, 0, std::move(key)});

@@ -142,6 +142,12 @@ void print_left_to_do(const ImportRun& run) {
                      "imported: run the same import again.\n",
                      printable(name).c_str());
     }
+    for (const std::string& queue : run.unspread_queues()) {
+        std::fprintf(stderr,
+                     "duewheel: `limits.per_second` of queue %s was ignored, because this version does not have it: "
+                     "set `rate` to limit its deliveries.\n",
+                     printable(queue).c_str());
+    }
     for (const std::string& queue : run.unsigned_queues()) {
         std::fprintf(stderr,
                      "duewheel: Queue %s posts to a webhook whose secrets or headers are not in the export, so the "

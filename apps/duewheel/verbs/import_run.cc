@@ -88,6 +88,7 @@ bool ImportRun::set(std::uint64_t number, const SettingsLine& line) {
     const bool is_due = line.next_ms != 0 && line.next_ms <= exported_ms_ && !line.is_paused;
     counts_.overdue += line.has_overdue || line.has_waiting_run || is_due;
     if (line.has_ended) return ++counts_.ended, true;
+    if (line.lacks_rate) unspread_queues_.push_back(shown_name(line.name_space, line.name));
     if (server_ == nullptr) return ++counts_.set, true;
     const std::string path = line.path();
     const ImportAnswer there = server_->ask("GET", path);
@@ -198,9 +199,7 @@ bool ImportRun::take_result(const Item& item, std::string_view result, bool& is_
     }
     const boost::json::object& members = value.get_object();
     const std::int64_t status = number_of(members, "status");
-    // A future second does not get emptier by waiting.
-    const bool is_for_good = word_of(members, "code") == "second_full";
-    is_later = says_later(status) && !is_for_good;
+    is_later = says_later(status);
     if (is_later) return later_ = refusal_of(members), true;
     if (word_of(members, "code") == "expires_too_soon") return ++counts_.expired, true;
     if (word_of(members, "code") == "key_conflict" && !item.has_own_key) {

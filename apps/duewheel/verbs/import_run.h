@@ -119,6 +119,8 @@ class ImportRun {
     std::vector<std::string> unlimited() const;
     // Queues that were set and paused, because their webhooks were signed and the export does not contain the secrets.
     const std::vector<std::string>& unsigned_queues() const { return unsigned_queues_; }
+    // Queues with `limits.per_second` in the export, which was ignored.
+    const std::vector<std::string>& unspread_queues() const { return unspread_queues_; }
 
   private:
     struct Item {
@@ -151,6 +153,7 @@ class ImportRun {
     std::vector<Item> batch_;
     std::size_t batch_bytes_ = 0;
     std::vector<std::string> unsigned_queues_;
+    std::vector<std::string> unspread_queues_;
     struct Limits {
         std::uint64_t line = 0;
         std::string path;

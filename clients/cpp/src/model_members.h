@@ -47,7 +47,6 @@ template <Is<PutOptions> Model, class Each>
 void for_each_member(Model& model, Each&& each) {
     each("delay", model.delay);
     each("due", model.due);
-    each("flex", model.flex);
     each("expires_in", model.expires_in);
     each("expires", model.expires);
     each("order_key", model.order_key);

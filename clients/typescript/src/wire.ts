@@ -11,7 +11,7 @@ export type Duration = `${number}${Unit}` | `${number}${Unit}${number}${Unit}` |
 /** A point in time: a Date, or RFC 3339 text with an offset, such as "2027-01-01T06:00:00Z". */
 export type Instant = Date | string
 
-type DurationName = 'after' | 'delay' | 'every' | 'expires_in' | 'first' | 'flex' | 'jitter' | 'lease' | 'max' | 'misfire_window'
+type DurationName = 'after' | 'delay' | 'every' | 'expires_in' | 'first' | 'jitter' | 'lease' | 'max' | 'misfire_window'
   | 'repeat_every' | 'retry_in' | 'timeout' | 'wait' | 'within'
 type InstantName = 'due' | 'end' | 'expires' | 'start' | 'until'
 type ContentName = 'body' | 'body_base64' | 'json'

@@ -43,7 +43,6 @@ struct PutCommand : Content {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     When when;
-    std::int64_t flex_ms = 0;     // how much later it may be due if its queue has reached its limit for the second
     std::optional<When> expires;  // a message not leased by then expires; its delay counts from the put
     std::int32_t priority = 0;
     std::string order_key;                       // empty: none
@@ -149,7 +148,6 @@ struct RescheduleCommand {
     std::string name_space{kDefaultNamespace};
     MessageId id = 0;
     When when;
-    std::int64_t flex_ms = 0;  // like that of a put
     MessageKey by_key{};
 };
 
@@ -159,7 +157,6 @@ struct PatchMessageCommand {
     MessageId id = 0;
     MessageKey by_key{};
     std::optional<When> when{};
-    std::int64_t flex_ms = 0;
     std::optional<std::int32_t> priority{};
     std::optional<std::optional<When>> expires{};  // nothing in it: it never expires
     std::optional<RetryChoice> retry{};            // an empty one: the rule of its queue

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <string_view>
 #include <unordered_set>
@@ -49,7 +48,6 @@ class Batch {
         operations_.clear();
         bytes_.clear();
         keys.clear();
-        seconds.clear();
         closes_segment = false;
         answered_ = 0;
         totals_ = before;
@@ -98,8 +96,6 @@ class Batch {
 
     // Idempotency keys of puts in this batch that are not applied yet, as spelled by key_name().
     std::unordered_set<std::string> keys;
-    // The number of messages that it adds to seconds of queues with a limit per second.
-    std::map<std::pair<QueueNumber, Second>, std::uint32_t> seconds;
     bool closes_segment = false;
 
   private:

@@ -134,7 +134,7 @@ void Engine::answer(Answer answer) {
 
 void Engine::table_taken(SegmentNumber through) {
     segment_.table_taken(through);
-    recent_.seconds().table_taken(lookups_.table_taken(through));
+    lookups_.table_taken(through);
 }
 
 // ---- queries of the owner

@@ -55,7 +55,6 @@
 #include "engine/messages/transactions.h"
 #include "engine/puts/inputs.h"
 #include "engine/puts/puts.h"
-#include "engine/puts/seconds.h"
 #include "engine/rules/schedules.h"
 #include "engine/rules/watchdogs.h"
 #include "engine/settings/groups.h"
@@ -213,8 +212,7 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
     auto parts() {
         return std::tie(reader_, reports_, views_.listings, views_.history, views_.forecasts, messages_,
                         message_leases_, puts_, inputs_, transactions_, recurring_, settings_, groups_, schedules_,
-                        watchdogs_, tokens_, seconds_, lifecycle_, loader_, dispatcher_, dead_letters_, dead_writer_,
-                        purges_);
+                        watchdogs_, tokens_, lifecycle_, loader_, dispatcher_, dead_letters_, dead_writer_, purges_);
     }
 
     // ---- batches (engine_batches.cc)
@@ -272,22 +270,21 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
     DeadLetters dead_letters_{context_};
     Queues queues_{context_, dead_letters_};
     CommandQueue commands_{context_, queues_.namespaces()};
-    Seconds seconds_{context_, queues_, commands_};
     Lifecycle lifecycle_;
     Loader loader_;
     Dispatcher dispatcher_{context_, queues_, lifecycle_, loader_};
     Purges purges_{context_, queues_, lifecycle_};
     QueueReports reports_{context_, queues_, lifecycle_.turns()};
     Groups groups_{context_, queues_, lifecycle_.turns()};
-    Settings settings_{context_, queues_, reports_, seconds_, dead_letters_, purges_, lifecycle_.turns()};
+    Settings settings_{context_, queues_, reports_, dead_letters_, purges_, lifecycle_.turns()};
     MessageFinder finder_{context_, lifecycle_};
     Transactions transactions_{context_, queues_, lifecycle_, finder_};
     RecurringMessages recurring_{context_, queues_, lifecycle_};
     DeadLetterWriter dead_writer_{context_, dead_letters_, queues_, lifecycle_};
-    MessageCommands messages_{context_, queues_, lifecycle_, finder_, seconds_, dead_writer_};
+    MessageCommands messages_{context_, queues_, lifecycle_, finder_, dead_writer_};
     MessageLeases message_leases_{context_, queues_, lifecycle_, dispatcher_, finder_, dead_writer_};
     MessageReader reader_{context_, lifecycle_, finder_, commands_, recurring_, transactions_};
-    Puts puts_{context_, queues_, finder_, seconds_, transactions_};
+    Puts puts_{context_, queues_, finder_, transactions_};
     Inputs inputs_;
     Tokens tokens_;
 

@@ -68,7 +68,6 @@ struct EngineCounters : QueueTotals {
     std::uint64_t cached_bytes = 0;
     std::uint64_t memory_bytes = 0;
     std::uint64_t refused_full = 0;          // puts
-    std::uint64_t refused_second_full = 0;   // puts, and moves of a message
     bool puts_stalled = false;               // waiting for segments to be sealed, or to be made ready
     std::uint64_t changes_refused_full = 0;  // all other commands
     LogSpace space = LogSpace::enough;

@@ -1,5 +1,6 @@
 #include "engine/core/lookups.h"
 
+#include <algorithm>
 #include <cassert>
 
 namespace duewheel {
@@ -43,10 +44,9 @@ PendingLookup Lookups::finish(std::uint64_t ticket, Generation generation) {
     return pending;
 }
 
-SegmentNumber Lookups::table_taken(SegmentNumber through) {
+void Lookups::table_taken(SegmentNumber through) {
     sealed_through_ = std::max(sealed_through_, through);
     generation_.fetch_add(1);
-    return sealed_through_;
 }
 
 bool Lookups::is_open_until(std::uint64_t ticket) const {

@@ -12,7 +12,6 @@
 // Single-threaded, except that readers may load the generation at any time.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -41,21 +40,16 @@ class Lookups {
     bool is_fresh(Generation generation) const { return generation == newest(); }
     // A reader loads it before it reads.
     const std::atomic<Generation>& generation() const { return generation_; }
-    // The index contains every segment up to and including this one; returns what sealed_through() is now.
-    SegmentNumber table_taken(SegmentNumber through);
+    // The index contains every segment up to and including this one.
+    void table_taken(SegmentNumber through);
     SegmentNumber sealed_through() const { return sealed_through_; }
 
     std::size_t open() const { return open_.size(); }
     std::uint64_t newest_ticket() const { return next_ticket_ - 1; }
-    // Whether one up to this ticket is open. O(open lookups), like the next two.
+    // Whether one up to this ticket is open. O(open lookups), like the next.
     bool is_open_until(std::uint64_t ticket) const;
     // Whether a client waits for one.
     bool has_awaited() const;
-    template <class Kind>
-    bool has() const {
-        return std::any_of(open_.begin(), open_.end(),
-                           [](const auto& each) { return std::holds_alternative<Kind>(each.second); });
-    }
     // What waits for the open lookup with this ticket, which is of this kind.
     template <class Kind>
     Kind& at(std::uint64_t ticket) {

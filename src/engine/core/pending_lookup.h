@@ -38,14 +38,6 @@ struct KeysLookup {
     static constexpr bool kIsAwaited = true;
     PendingCommand command;
 };
-// How many messages of a queue are due in each second from `from` on.
-struct SecondsLookup {
-    using Found = SecondCounts;
-    static constexpr bool kIsAwaited = true;
-    PendingCommand command;
-    QueueNumber queue = 0;
-    Second from = 0;
-};
 // The whole record of the schedule, watchdog or message that it changes in part.
 struct WholeRuleLookup {
     using Found = FoundRecords;
@@ -171,10 +163,10 @@ struct FiringLookup {
     using Found = FoundRecords;
 };
 
-using PendingLookup = std::variant<FactsLookup, KeysLookup, SecondsLookup, WholeRuleLookup, DeliveryLookup,
-                                   MessageLookup, RuleLookup<ScheduleAnswer>, RuleLookup<WatchdogAnswer>, ListingLookup,
-                                   DeadListingLookup, HistoryLookup, ForecastLookup, DueLookup, BacklogLookup,
-                                   GroupLookup, GroupsLookup, OrderLookup, DeadLookup, PurgeLookup, PrefetchLookup,
-                                   SpawnLookup, PreparedLookup, RunLookup, LastRunLookup, FiringLookup>;
+using PendingLookup =
+    std::variant<FactsLookup, KeysLookup, WholeRuleLookup, DeliveryLookup, MessageLookup, RuleLookup<ScheduleAnswer>,
+                 RuleLookup<WatchdogAnswer>, ListingLookup, DeadListingLookup, HistoryLookup, ForecastLookup, DueLookup,
+                 BacklogLookup, GroupLookup, GroupsLookup, OrderLookup, DeadLookup, PurgeLookup, PrefetchLookup,
+                 SpawnLookup, PreparedLookup, RunLookup, LastRunLookup, FiringLookup>;
 
 }  // namespace duewheel

@@ -81,14 +81,14 @@ TEST(EnginePatches, a_patch_keeps_what_was_set_while_it_waited) {
     TrialEngine shard;
     shard.hold_commits = true;
     QueueSettings all;
-    all.per_second = 9;
+    all.lease_ms = 9'000;
     shard.submit(ConfigureQueueCommand{"default", "q", ConfigureQueueCommand::What::set, all});
     shard.submit(patch([](QueueSettings& settings) { settings.pending_max = 7; }));
     shard.turn();
     shard.hold_commits = false;
     shard.turn();
     const QueueSettings settings = shard.ask<QueueAnswer>(DescribeQueueCommand{"default", "q"}).settings;
-    EXPECT_EQ(settings.per_second, 9u);
+    EXPECT_EQ(settings.lease_ms, 9'000);
     EXPECT_EQ(settings.pending_max, 7u);
 }
 

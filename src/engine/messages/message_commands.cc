@@ -179,9 +179,8 @@ Verdict MessageCommands::decide(PendingCommand& pending, RescheduleCommand& comm
         return *verdict;
     const Result<DueMs> due = resolve(command.when);
     if (!due) return replied(pending, due.error());
-    if (Status fits = seconds_.check_flex(command.flex_ms); !fits) return replied(pending, std::move(fits).error());
     const char* field = command.when.at_ms ? "due" : "delay";
-    return move(pending, command.id, command.name_space, *due, Cause::rescheduled, field, command.flex_ms);
+    return move(pending, command.id, command.name_space, *due, Cause::rescheduled, field);
 }
 
 Verdict MessageCommands::decide(PendingCommand& pending, const FireCommand& command) {
@@ -189,7 +188,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, const FireCommand& comm
 }
 
 Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due,
-                              Cause cause, const char* field, std::int64_t flex_ms) {
+                              Cause cause, const char* field) {
     Known known;
     if (const auto verdict = find_unfinished(pending, id, name_space, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
@@ -213,11 +212,6 @@ Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::
         return finder_.replied_unchanged(known, pending, expires_too_soon(field));
     }
     if (refuse_for_space(pending, Adds::change)) return finder_.withdraw(known), Verdict::settled;
-    if (cause == Cause::rescheduled) {
-        const DueMs expires_ms = entry.has_rare ? recent_.expires_ms(known.entry) : 0;
-        if (const auto verdict = take_second(pending, known, due, flex_ms, expires_ms)) return *verdict;
-        answer.due_ms = due;
-    }
     assert(is_legal_move(entry.state(), State::scheduled));
     MessageRecord record = changed(entry, RecordKind::change, cause);
     record.state.state = State::scheduled;
@@ -231,26 +225,6 @@ Verdict MessageCommands::move(PendingCommand& pending, MessageId id, const std::
     return Verdict::settled;
 }
 
-// Chooses a second for the message, which is to be due then. Otherwise answers or defers the command, or looks the
-// count of the second up, and returns which.
-std::optional<Verdict> MessageCommands::take_second(PendingCommand& pending, const Known& known, DueMs& due,
-                                                    std::int64_t flex_ms, DueMs expires_ms) {
-    const Entry& entry = recent_.entry(known.entry);
-    const DueMs latest = seconds_.latest_due(due, flex_ms, expires_ms);
-    const QueueNumber queue = entry.queue;
-    const Second own = second_of(entry.due_ms);
-    const Seconds::Search search = seconds_.find(queue, due, latest, batch().seconds, own);
-    if (search.what == Seconds::Search::What::needs_lookup || search.what == Seconds::Search::What::wait) {
-        finder_.withdraw(known);
-        return *seconds_.await(search, pending, queue, latest);
-    }
-    const Result<DueMs> chosen = seconds_.place(queue, due, latest, own);
-    if (!chosen) return finder_.replied_unchanged(known, pending, chosen.error());
-    due = *chosen;
-    if (second_of(due) != own) seconds_.count(queue, due);
-    return std::nullopt;
-}
-
 // ---- patches
 
 Verdict MessageCommands::decide(PendingCommand& pending, PatchMessageCommand& command) {
@@ -262,7 +236,6 @@ Verdict MessageCommands::decide(PendingCommand& pending, PatchMessageCommand& co
         if (!at) return replied(pending, at.error());
         due = *at;
     }
-    if (Status fits = seconds_.check_flex(command.flex_ms); !fits) return replied(pending, std::move(fits).error());
     Known known;
     if (const auto verdict = find_unfinished(pending, command.id, command.name_space, known)) return *verdict;
     const Entry& entry = recent_.entry(known.entry);
@@ -296,12 +269,7 @@ Verdict MessageCommands::decide(PendingCommand& pending, PatchMessageCommand& co
         record->content = whole->content;
         copy_content(*content, record->content);
     }
-    if (due) {
-        if (const auto verdict = take_second(pending, known, *due, command.flex_ms, record->state.expires_ms)) {
-            return *verdict;
-        }
-        record->state.due_ms = record->state.nominal_due_ms = answer.due_ms = *due;
-    }
+    if (due) record->state.due_ms = record->state.nominal_due_ms = answer.due_ms = *due;
     add(known.entry, *std::move(record), pending.token, answer);
     return Verdict::settled;
 }

@@ -10,21 +10,15 @@
 #include "engine/messages/dead_letter_writer.h"
 #include "engine/messages/lifecycle.h"
 #include "engine/messages/message_finder.h"
-#include "engine/puts/seconds.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {
 
 class MessageCommands : Uses<RecentTier, ServerTime, Lookups, OpenSegment, Effects, TimeRules, BatchWriter> {
   public:
-    MessageCommands(const Uses& uses, Queues& queues, Lifecycle& lifecycle, MessageFinder& finder, Seconds& seconds,
+    MessageCommands(const Uses& uses, Queues& queues, Lifecycle& lifecycle, MessageFinder& finder,
                     DeadLetterWriter& dead_writer)
-        : Uses(uses),
-          queues_(queues),
-          lifecycle_(lifecycle),
-          finder_(finder),
-          seconds_(seconds),
-          dead_writer_(dead_writer) {}
+        : Uses(uses), queues_(queues), lifecycle_(lifecycle), finder_(finder), dead_writer_(dead_writer) {}
 
     Verdict decide(PendingCommand& pending, CancelCommand& command);
     Verdict decide(PendingCommand& pending, RescheduleCommand& command);
@@ -48,9 +42,7 @@ class MessageCommands : Uses<RecentTier, ServerTime, Lookups, OpenSegment, Effec
   private:
     // Another due time for a waiting message; `field` is the member of the command.
     Verdict move(PendingCommand& pending, MessageId id, const std::string& name_space, DueMs due, Cause cause,
-                 const char* field, std::int64_t flex_ms = 0);
-    std::optional<Verdict> take_second(PendingCommand& pending, const Known& known, DueMs& due, std::int64_t flex_ms,
-                                       DueMs expires_ms);
+                 const char* field);
     Result<MessageRecord> patched(const PatchMessageCommand& command, const Known& known,
                                   std::optional<DueMs> due) const;
     std::optional<Verdict> find_unfinished(PendingCommand& pending, MessageId id, const std::string& name_space,
@@ -63,7 +55,6 @@ class MessageCommands : Uses<RecentTier, ServerTime, Lookups, OpenSegment, Effec
     Queues& queues_;
     Lifecycle& lifecycle_;
     MessageFinder& finder_;
-    Seconds& seconds_;
     DeadLetterWriter& dead_writer_;
 };
 

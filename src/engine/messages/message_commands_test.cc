@@ -28,7 +28,7 @@ struct Trial : TrialParts {
     }
 
     MessageFinder finder{context, lifecycle};
-    MessageCommands messages{context, queues, lifecycle, finder, seconds, dead_writer};
+    MessageCommands messages{context, queues, lifecycle, finder, dead_writer};
 };
 
 TEST(MessageCommands, a_held_message_is_not_due_until_it_is_kicked) {

@@ -26,7 +26,7 @@ GetCommand get() {
 }
 
 RescheduleCommand move(std::int64_t delay_ms) {
-    return {"default", 0, {std::nullopt, delay_ms}, 0, {"q", "k"}};
+    return {"default", 0, {std::nullopt, delay_ms}, {"q", "k"}};
 }
 
 // So that a few hundred messages fill a segment.

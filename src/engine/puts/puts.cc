@@ -109,7 +109,6 @@ Verdict Puts::decide(PendingCommand& pending, PutBatchCommand& command) {
 std::optional<Verdict> Puts::look_up(PendingCommand& pending, std::span<const PutCommand> puts,
                                      std::vector<Holder>& holders) {
     std::optional<Verdict> verdict = look_up_keys(pending, puts, holders);
-    if (!verdict) verdict = find_seconds(pending, puts, holders);
     if (verdict) withdraw(holders);
     return verdict;
 }
@@ -145,26 +144,6 @@ std::optional<Verdict> Puts::look_up_keys(PendingCommand& pending, std::span<con
     }
     lookups_.start(std::move(wanted), KeysLookup{std::move(pending)});
     return Verdict::looking_up;
-}
-
-std::optional<Verdict> Puts::find_seconds(PendingCommand& pending, std::span<const PutCommand> puts,
-                                          const std::vector<Holder>& holders) {
-    if (recent_.seconds().is_empty()) return std::nullopt;
-    std::vector<Seconds::Wish> wishes(puts.size());
-    for (std::size_t i = 0; i < puts.size(); ++i) {
-        Seconds::Wish& wish = wishes[i];
-        DueMs first_put_ms = 0;
-        if (holders[i].known.what == Known::What::entry) {
-            const Entry& entry = recent_.entry(holders[i].known.entry);
-            if (waits_for_due(entry.durable_state)) wish.own = second_of(entry.due_ms);
-            wish.needs_one = puts[i].on_key == OnKey::replace && entry.durable_state != State::held;
-            first_put_ms = recent_.first_put_ms(entry);
-        } else {
-            wish.needs_one = !holders[i].facts || (puts[i].on_key != OnKey::once && has_ended(*holders[i].facts));
-        }
-        wish.latest_ms = latest_due(puts[i], first_put_ms);
-    }
-    return seconds_.find_all(pending, puts, wishes);
 }
 
 void Puts::withdraw(const std::vector<Holder>& holders) {
@@ -273,10 +252,8 @@ PutResult Puts::put_one(PutCommand& command, const Holder& holder) {
     }
     Result<DueMs> due = resolve(command.when);
     if (!due) return due.error();
-    if (Status fits = seconds_.check_flex(command.flex_ms); !fits) return std::move(fits).error();
     const DueMs first_put_ms = former && former->state.first_put_ms != 0 ? former->state.first_put_ms : now_;
-    const DueMs latest_ms = latest_due(command, first_put_ms);
-    due = std::min(*due, latest_ms);
+    due = std::min(*due, latest_due(command, first_put_ms));
     DueMs expires = 0;
     std::optional<Repeat> repeat;
     if (command.repeat) {
@@ -312,18 +289,8 @@ PutResult Puts::put_one(PutCommand& command, const Holder& holder) {
         }
     }
     const bool is_held = command.is_held || (former && former->state.state == State::held);
-    std::optional<Second> own;
-    if (former && waits_for_due(former->previous.state)) own = second_of(former->previous.due_ms);
-    if (!is_held) {
-        const DueMs before_ms = command.repeat && command.repeat->until_ms ? *command.repeat->until_ms + 1 : expires;
-        const DueMs latest = std::min(seconds_.latest_due(*due, command.flex_ms, before_ms), latest_ms);
-        due = seconds_.place(queue, *due, std::max(*due, latest), own);
-        if (!due) return due.error();
-        if (repeat) repeat->rule.start_ms = *due;
-    }
     // It is accepted from here on.
     if (!former) queues_.count_put(queue, command.name_space, command.queue);
-    if (!is_held && !command.transaction && second_of(*due) != own) seconds_.count(queue, *due);
     if (space != nullptr) space->puts.take();
     if (!command.key.empty()) batch().keys.insert(key_name_of(command));
     MessageRecord record;

@@ -18,7 +18,6 @@
 #include "engine/core/batch_writer.h"
 #include "engine/messages/message_finder.h"
 #include "engine/messages/transactions.h"
-#include "engine/puts/seconds.h"
 #include "engine/settings/queues.h"
 
 namespace duewheel {
@@ -36,8 +35,8 @@ class Puts : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups
     // Keys that earlier puts of the same request hold, as spelled by key_name().
     using HeldKeys = std::unordered_map<std::string, Holder>;
 
-    Puts(const Uses& uses, Queues& queues, MessageFinder& finder, Seconds& seconds, Transactions& transactions)
-        : Uses(uses), queues_(queues), finder_(finder), seconds_(seconds), transactions_(transactions) {}
+    Puts(const Uses& uses, Queues& queues, MessageFinder& finder, Transactions& transactions)
+        : Uses(uses), queues_(queues), finder_(finder), transactions_(transactions) {}
 
     Verdict decide(PendingCommand& pending, PutCommand& command);
     Verdict decide(PendingCommand& pending, PutBatchCommand& command);
@@ -54,8 +53,6 @@ class Puts : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups
   private:
     std::optional<Verdict> look_up_keys(PendingCommand& pending, std::span<const PutCommand> puts,
                                         std::vector<Holder>& holders);
-    std::optional<Verdict> find_seconds(PendingCommand& pending, std::span<const PutCommand> puts,
-                                        const std::vector<Holder>& holders);
     DueMs latest_due(const PutCommand& command, DueMs first_put_ms) const;
     Result<Repeat> chosen_recurring(const PutCommand& command, DueMs start) const;
     std::optional<PutResult> answer_of(const PutCommand& command, const Holder& holder) const;
@@ -64,7 +61,6 @@ class Puts : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Lookups
 
     Queues& queues_;
     MessageFinder& finder_;
-    Seconds& seconds_;
     Transactions& transactions_;
 };
 

@@ -33,7 +33,7 @@ struct Trial : TrialParts {
 
     MessageFinder finder{context, lifecycle};
     Transactions transactions{context, queues, lifecycle, finder};
-    Puts puts{context, queues, finder, seconds, transactions};
+    Puts puts{context, queues, finder, transactions};
     Inputs inputs{context, puts, {}};
 };
 

@@ -81,12 +81,6 @@ std::int64_t Queues::lease_time(const Queue& at) const {
     return at.conf && at.conf->settings.lease_ms != 0 ? at.conf->settings.lease_ms : options_.lease_default_ms;
 }
 
-std::uint64_t Queues::second_limit(QueueNumber queue) const {
-    if (queue == kNoQueue) return 0;
-    const Queue& at = *queues_[queue];
-    return at.conf ? at.conf->settings.per_second : 0;
-}
-
 bool Queues::outlasts_lost_leases(QueueNumber number) const {
     return number < queues_.size() && queues_[number]->conf && queues_[number]->conf->settings.kafka;
 }
@@ -383,8 +377,9 @@ void Queues::add_settings(QueueNumber number, const QueueSettings& settings, Rep
         before = {conf->log_position, conf->record_bytes, conf->settings.revision,
                   encode_queue_settings(conf->settings)};
     }
-    const std::string value = encode_queue_settings(settings);
     queue.next_settings = std::make_unique<QueueSettings>(settings);
+    queue.next_settings->old_per_second = 0;
+    const std::string value = encode_queue_settings(*queue.next_settings);
     add_conf(Subject::queue, name.name_space, name.queue, value, before, token, std::move(with));
 }
 

@@ -61,7 +61,6 @@ class Queues : Uses<EngineOptions, RecentTier, ServerTime, EngineCounters, Batch
     // The length of a lease for which none is given.
     std::int64_t lease_time(const Queue& at) const;
     // Messages due in one second; 0: no limit.
-    std::uint64_t second_limit(QueueNumber number) const;
     // Whether a message may already be in its topic, which only the pusher knows: it looks the ledger up. So a process
     // that dies often makes no dead letters of such a queue; a failure does.
     bool outlasts_lost_leases(QueueNumber number) const;

@@ -240,8 +240,6 @@ void Settings::apply_queue(Operation& operation, const std::string& name_space) 
     Queue& at = queues_[number];
     const std::unique_ptr<QueueSettings> next = std::move(at.next_settings);
     at.only_waited_for = false;
-    recent_.follow_settings(name_space, operation.name, *next, segment_.number());
-    seconds_.have_counted(number);
     install(number, *next, operation.sequence, operation.frame_bytes);
     auto* answer = std::get_if<QueueAnswer>(&operation.reply);
     if (operation.token == 0 || answer == nullptr) return;

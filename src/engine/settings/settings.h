@@ -18,7 +18,6 @@
 #include "engine/core/batch_writer.h"
 #include "engine/messages/dead_letters.h"
 #include "engine/messages/purges.h"
-#include "engine/puts/seconds.h"
 #include "engine/settings/queues.h"
 #include "engine/views/queue_reports.h"
 
@@ -28,15 +27,9 @@ class Settings : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effect
   public:
     static constexpr bool owns(Subject subject) { return subject == Subject::queue || subject == Subject::name_space; }
 
-    Settings(const Uses& uses, Queues& queues, QueueReports& reports, Seconds& seconds, DeadLetters& dead_letters,
-             Purges& purges, Turns& turns)
-        : Uses(uses),
-          queues_(queues),
-          reports_(reports),
-          seconds_(seconds),
-          dead_letters_(dead_letters),
-          purges_(purges),
-          turns_(turns) {}
+    Settings(const Uses& uses, Queues& queues, QueueReports& reports, DeadLetters& dead_letters, Purges& purges,
+             Turns& turns)
+        : Uses(uses), queues_(queues), reports_(reports), dead_letters_(dead_letters), purges_(purges), turns_(turns) {}
 
     // Another batch begins.
     void begin_batch() { namespaces_in_batch_ = 0; }
@@ -73,7 +66,6 @@ class Settings : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effect
 
     Queues& queues_;
     QueueReports& reports_;
-    Seconds& seconds_;
     DeadLetters& dead_letters_;
     Purges& purges_;
     Turns& turns_;

@@ -307,8 +307,6 @@ Answer TrialEngine::read(const Lookup& lookup) {
         answer.what = std::move(facts);
     } else if (const auto* listing = std::get_if<ListQueue>(&lookup.what)) {
         answer.what = list(*listing);
-    } else if (const auto* seconds = std::get_if<CountSeconds>(&lookup.what)) {
-        answer.what = count(*seconds);
     } else if (const auto* due_rows = std::get_if<ListDue>(&lookup.what)) {
         answer.what = list_due(*due_rows);
     } else if (std::holds_alternative<ListHistory>(lookup.what)) {
@@ -317,21 +315,6 @@ Answer TrialEngine::read(const Lookup& lookup) {
         answer.what = Stretch{};
     }
     return answer;
-}
-
-// In portions of this many seconds, so that the caller has to continue.
-SecondCounts TrialEngine::count(const CountSeconds& wanted) const {
-    constexpr Second kShare = 7;
-    SecondCounts counted;
-    counted.through = sealed_;
-    counted.counts.resize(static_cast<std::size_t>(std::min(wanted.until - wanted.from, kShare)));
-    for (const auto& [id, row] : index) {
-        const Second at = second_of(row.state.due_ms) - wanted.from;
-        const bool here = row.state.queue == wanted.queue && row.state.name_space == wanted.name_space;
-        const bool counts = here && waits_for_due(row.state.state) && at >= 0;
-        if (counts && at < static_cast<Second>(counted.counts.size())) ++counted.counts[static_cast<std::size_t>(at)];
-    }
-    return counted;
 }
 
 // The rows of the index in [from, until), by `time_of`, which has no result for rows that do not belong.

@@ -109,7 +109,6 @@ class TrialEngine {
     template <class TimeOf>
     PlacedRows placed(DuePosition from, DueMs until_ms, TimeOf&& time_of) const;
     static Stretch first_of(const PlacedRows& rows, std::uint32_t limit);
-    SecondCounts count(const CountSeconds& wanted) const;
     Stretch dead_rows(const ScanDead& scan) const;
     Stretch fall_due(const ScanDue& scan) const;
     Stretch walk(const ScanQueue& scan) const;

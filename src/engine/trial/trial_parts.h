@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "engine/core/command_queue.h"
 #include "engine/messages/dead_letter_writer.h"
 #include "engine/messages/dispatcher.h"
 #include "engine/messages/lifecycle.h"
@@ -97,13 +98,12 @@ struct TrialParts : TrialContext {
     DeadLetters dead_letters{context};
     Queues queues{context, dead_letters};
     CommandQueue commands{context, queues.namespaces()};
-    Seconds seconds{context, queues, commands};
     Lifecycle lifecycle{context, queues, 0};
     Loader loader{context, queues, lifecycle, 0};
     Dispatcher dispatcher{context, queues, lifecycle, loader};
     Purges purges{context, queues, lifecycle};
     QueueReports reports{context, queues, lifecycle.turns()};
-    Settings settings{context, queues, reports, seconds, dead_letters, purges, lifecycle.turns()};
+    Settings settings{context, queues, reports, dead_letters, purges, lifecycle.turns()};
     DeadLetterWriter dead_writer{context, dead_letters, queues, lifecycle};
 };
 

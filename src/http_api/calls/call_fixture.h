@@ -109,7 +109,6 @@ inline std::string describe(const Command& command) {
             using T = std::decay_t<decltype(c)>;
             if constexpr (std::is_same_v<T, PutCommand>) {
                 return "put " + c.name_space + " " + c.queue + when(c.when) +
-                       (c.flex_ms != 0 ? " flex=" + number(c.flex_ms) : "") +
                        (c.expires ? " expires:" + when(*c.expires) : "") +
                        (c.order_key.empty() ? "" : " order_key=" + c.order_key) + " priority=" + number(c.priority) +
                        " body=" + c.body + " type=" + c.content_type + " headers=" + c.headers +
@@ -124,7 +123,7 @@ inline std::string describe(const Command& command) {
             } else if constexpr (std::is_same_v<T, CancelCommand>) {
                 return "cancel" + message(c);
             } else if constexpr (std::is_same_v<T, RescheduleCommand>) {
-                return "reschedule" + message(c) + when(c.when) + (c.flex_ms != 0 ? " flex=" + number(c.flex_ms) : "");
+                return "reschedule" + message(c) + when(c.when);
             } else if constexpr (std::is_same_v<T, FireCommand>) {
                 return "fire" + message(c);
             } else if constexpr (std::is_same_v<T, SettleCommand>) {
@@ -168,7 +167,6 @@ inline std::string describe(const Command& command) {
                         : c.keeps_pause ? " as paused"
                                         : "") +
                        " pending=" + number(settings.pending_max) + " lease=" + number(settings.lease_ms) +
-                       (settings.per_second != 0 ? " per_second=" + number(settings.per_second) : "") +
                        (c.before_ms ? " before=" + number(*c.before_ms) : "") +
                        (settings.webhook ? " webhook=" + settings.webhook->url +
                                                " secrets=" + number(settings.webhook->secrets.size()) +

@@ -30,7 +30,6 @@ QueueSettings all_of_a_queue() {
     settings.paused = true;
     settings.lease_ms = 60'000;
     settings.pending_max = 10;
-    settings.per_second = 5;
     settings.retry = {3, 1'000, 2'000, 9'000, 100};
     settings.webhook = WebhookTarget{"https://receiver.example/in", {"old", "new"}, 5'000, 8, 9};
     return settings;
@@ -58,7 +57,7 @@ TEST(MergePatch, keeps_what_it_does_not_name) {
     changed(R"({"limits":{"pending":7}})", [](QueueSettings& to) { to.pending_max = 7; });
     changed(R"({"limits":{"pending":null}})", [](QueueSettings& to) { to.pending_max = 0; });
     changed(R"({"limits":{}})", [](QueueSettings&) {});
-    changed(R"({"limits":null})", [](QueueSettings& to) { to.pending_max = to.per_second = 0; });
+    changed(R"({"limits":null})", [](QueueSettings& to) { to.pending_max = 0; });
     changed(R"({"retry":{"attempts":null,"max":"20s"}})", [](QueueSettings& to) {
         to.retry.attempts.reset();
         to.retry.max_ms = 20'000;

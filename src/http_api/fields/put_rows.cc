@@ -15,12 +15,6 @@ constexpr Field kPutRows[] = {
     by_hand(FieldKind::duration, "delay", {},
             {.page = "when the message is due, counted from the put; now by default", .option = "-"}),
     by_hand(FieldKind::instant, "due", {}, {.page = "the same as an instant; not with `delay`", .option = "-"}),
-    duration<&PutCommand::flex_ms>(
-        0, "flex", "How much later it may be due if its queue has a limit per second",
-        {.page = "how much later it may be due, up to `\"1h\"`, if its queue has a [limit per "
-                 "second](#limit-per-second)",
-         .schema = R"({"$ref": "#/components/schemas/Flex"})",
-         .option = "-"}),
     by_hand(FieldKind::duration, "expires_in", "Expires if it has not been leased within this time: 250ms, 10m, PT1H",
             {.page = "a message that has not been leased by then, counted from the put, "
                      "[expires](#expiry-and-order-keys)"}),

@@ -16,9 +16,9 @@
 namespace duewheel {
 namespace {
 
-constexpr std::string_view kMembers[] = {
-    "delay",      "delay_ms", "due",   "due_ms", "flex",        "flex_ms", "expires_in",   "expires_in_ms", "expires",
-    "expires_ms", "priority", "retry", "body",   "body_base64", "json",    "content_type", "headers",       "kafka"};
+constexpr std::string_view kMembers[] = {"delay",   "delay_ms",     "due",      "due_ms", "expires_in", "expires_in_ms",
+                                         "expires", "expires_ms",   "priority", "retry",  "body",       "body_base64",
+                                         "json",    "content_type", "headers",  "kafka"};
 constexpr std::string_view kContentMembers[] = {"body", "body_base64", "json", "content_type", "headers", "kafka"};
 
 bool concerns(const JsonRequest& json, std::string_view member) {
@@ -65,7 +65,6 @@ Result<Command> read_message_patch(const HttpRequest& request, const HttpApiOpti
     if (json.has_time("delay") || json.has_time("due")) {
         if (Status fine = read_when(json, options, patch.when.emplace()); !fine) return std::move(fine).error();
     }
-    if (Status fine = assign(json.duration_ms("flex"), patch.flex_ms); !fine) return std::move(fine).error();
     if (Status fine = read_rules(json, options, patch); !fine) return std::move(fine).error();
     const bool has_content = std::any_of(std::begin(kContentMembers), std::end(kContentMembers),
                                          [&](std::string_view member) { return concerns(json, member); });
@@ -77,8 +76,7 @@ Result<Command> read_message_patch(const HttpRequest& request, const HttpApiOpti
                      "delay"};
     }
     if (only_moves) {
-        return Command(
-            RescheduleCommand{std::move(patch.name_space), id, *patch.when, patch.flex_ms, std::move(patch.by_key)});
+        return Command(RescheduleCommand{std::move(patch.name_space), id, *patch.when, std::move(patch.by_key)});
     }
     if (has_content) {
         // The patch lives as long as the command that needs its text.

@@ -181,7 +181,7 @@ std::uint64_t hash_put(const PutCommand& put, const When& when) {
     std::string said;
     FieldWriter to(said);
     add_when(to, 1, when);
-    to.signed_number(3, put.flex_ms);
+    // 3 is taken: `flex` of earlier versions.
     if (put.expires) add_when(to, 4, *put.expires);
     to.signed_number(6, put.priority);
     to.text(7, put.order_key);

@@ -49,8 +49,6 @@ TEST(QueueRequest, settings_are_read_whole) {
     EXPECT_EQ(read({"PUT", "/v1/queues/mail",
                     R"({"target": "pull", "paused": true, "lease": "2m", "limits": {"pending": 1000}})"}),
               "set queue default mail paused pending=1000 lease=120000");
-    EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"limits": {"per_second": 20}})"}),
-              "set queue default mail as paused pending=0 lease=0 per_second=20");
     EXPECT_EQ(read({"PUT", "/v1/queues/mail", R"({"limits": {}, "lease_ms": 5000})"}),
               "set queue default mail as paused pending=0 lease=5000");
 }
@@ -187,7 +185,7 @@ TEST(QueueRequest, what_is_wrong_with_settings_is_named) {
     EXPECT_EQ(put(R"({"limits": {"pendign": 5}})"), "unknown_member limits.pendign");
     EXPECT_EQ(put(R"({"limits": {"pending": "5"}})"), "wrong_type limits.pending");
     EXPECT_EQ(put(R"({"limits": {"pending": 0}})"), "out_of_range limits.pending");
-    EXPECT_EQ(put(R"({"limits": {"per_second": 0}})"), "out_of_range limits.per_second");
+    EXPECT_EQ(put(R"({"limits": {"per_second": 20}})"), "unknown_member limits.per_second") << "of an earlier version";
     EXPECT_EQ(put(R"({"limits": {"pending": 1, "pending": 2}})"), "duplicate_member limits.pending");
     EXPECT_EQ(read({"POST", "/v1/queues/mail:pause", R"({"for": "1h"})"}), "unknown_member for");
     EXPECT_EQ(read({"POST", "/v1/queues/mail:discard", R"({"died_before": "soon"})"}), "bad_instant died_before");
@@ -224,7 +222,7 @@ TEST(QueueText, of_a_queue) {
     purged.settings.paused = true;
     purged.settings.lease_ms = 5000;
     purged.settings.pending_max = 100;
-    purged.settings.per_second = 20;
+    purged.settings.old_per_second = 20;
     purged.settings.purge_through = 5120;
     purged.settings.purge_started_ms = 1'798'783'200'250;
     purged.purged = 7;
@@ -234,7 +232,7 @@ TEST(QueueText, of_a_queue) {
         R"({"namespace":"team","queue":"mail","paused":true,"pending":10,"scheduled":4,"prepared":0,"ready":3,"leased":1,)"
         R"("held":2,"dead":1,"waiters":4,"backlog_on_disk":true,"purge":{"started":"2027-01-01T06:00:00.250Z",)"
         R"("started_ms":1798783200250,"purged":7},"settings":{"paused":true,"lease_ms":5000,"limits":)"
-        R"({"pending":100,"per_second":20}}})");
+        R"({"pending":100}}})");
     QueueAnswer discarded = busy_queue();
     discarded.settings.discard_started_ms = 1'798'783'200'250;
     discarded.settings.discard_before_ms = 1'798'783'200'000;

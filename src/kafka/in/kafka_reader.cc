@@ -26,12 +26,11 @@ constexpr std::int64_t kRejectedLogMs = 10'000;
 constexpr std::int64_t kWaitForReplyMs = 5;
 constexpr std::int64_t kStepMs = 500;
 
-// Whether time can mend it. A second that is full stays so until it has passed, which may take years. A message that is
-// being delivered will soon have ended, or can be replaced.
+// Whether time can mend it. A message that is being delivered will soon have ended, or can be replaced.
 bool is_worth_a_retry(const Error& error) {
     const ErrorCodeRow* row = row_of(error.code);
     if (error.code == "in_flight"_code) return true;
-    return row != nullptr && has_retry_after(row->status) && error.code != "second_full"_code;
+    return row != nullptr && has_retry_after(row->status);
 }
 
 }  // namespace

@@ -22,15 +22,6 @@ Status QueueReplay::begin(const Index& index) {
     return {};
 }
 
-Status QueueReplay::pass_settings(RecentTier& recent) const {
-    for (const auto& [name, row] : of(Subject::queue)) {
-        const Result<QueueSettings> settings = decode_queue_settings(row.value);
-        if (!settings) return settings.error();
-        recent.follow_settings(name.first, name.second, *settings, 0);
-    }
-    return {};
-}
-
 void QueueReplay::apply(const Record& record, Sequence sequence, std::uint32_t frame_bytes) {
     std::visit(Overloaded{[&](const MessageRecord& of) { count(of); },
                           [&](const ConfRecord& of) { set(of, sequence, frame_bytes); },
@@ -145,7 +136,7 @@ Status QueueReplay::finish(std::vector<InputPosition>& into) const {
     return {};
 }
 
-Status QueueReplay::finish(std::vector<EngineStart::QueueState>& into) const {
+Status QueueReplay::finish(std::vector<EngineStart::QueueState>& into, LogSink& log) const {
     std::map<Name, EngineStart::QueueState> states;
     for (const auto& [name, counts] : counts_) {
         if (!counts.empty()) states[name].counts = counts;
@@ -157,6 +148,14 @@ Status QueueReplay::finish(std::vector<EngineStart::QueueState>& into) const {
         state.settings = *settings;
         state.settings_position = row.log_position;
         state.settings_bytes = row.record_bytes;
+        if (settings->old_per_second == 0) continue;
+        log.warning("setting_removed",
+                    "The queue has a setting of an earlier version, which has no effect. To limit its deliveries, set "
+                    "`rate`. Any change of its settings removes the old one.",
+                    {{"namespace", name.first},
+                     {"queue", name.second},
+                     {"setting", "limits.per_second"},
+                     {"value", settings->old_per_second}});
     }
     for (auto& [name, state] : states) {
         state.queue = {name.first, name.second};

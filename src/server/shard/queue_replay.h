@@ -20,13 +20,11 @@ class QueueReplay {
   public:
     // Codes: those of the index's reads.
     Status begin(const Index& index);
-    // Passes what the index knows of queues to the recent tier, before the first record. Codes: `newer_format`,
-    // `damaged_log`.
-    Status pass_settings(RecentTier& recent) const;
     // The next record of the log after the index.
     void apply(const Record& record, Sequence sequence, std::uint32_t frame_bytes);
-    // Every queue with settings or messages, sorted by name. Codes: `newer_format`, `damaged_log`.
-    Status finish(std::vector<EngineStart::QueueState>& into) const;
+    // Every queue with settings or messages, sorted by name. A setting that this version does not have any more is
+    // reported in `log`. Codes: `newer_format`, `damaged_log`.
+    Status finish(std::vector<EngineStart::QueueState>& into, LogSink& log) const;
 
     // Every schedule, sorted by name. One whose zone is not in the zone data any more has no times, and is reported in
     // `log`. Codes: `newer_format`, `damaged_log`.

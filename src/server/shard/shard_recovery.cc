@@ -111,7 +111,6 @@ Status ShardRecovery::replay(EngineStart& start) {
     }
     QueueReplay queues;
     if (Status begun = queues.begin(index_); !begun) return begun;
-    if (Status done = queues.pass_settings(recent_); !done) return done;
     LogAudit audit(begin, position.relocated_up_to);
     done_.outcomes_relocated_up_to = position.outcomes_relocated_up_to;
     Status replayed = journal_.replay(begin.sequence + 1, [&](const CommitInLog& commit) -> Status {
@@ -155,7 +154,7 @@ Status ShardRecovery::replay(EngineStart& start) {
     if (Status made = queues.finish(start.groups); !made) return made;
     if (Status made = queues.finish(start.tokens); !made) return made;
     if (Status made = queues.finish(start.inputs); !made) return made;
-    return queues.finish(start.queue_states);
+    return queues.finish(start.queue_states, log_);
 }
 
 // Outcomes that were relocated before the index contained them are kept in memory until this segment is sealed.

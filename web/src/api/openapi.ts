@@ -13,7 +13,6 @@ export interface components {
         InstantNumber: number;
         InstantText: string;
         InstantMs: number;
-        Flex: components["schemas"]["Duration"];
         Key: string;
         OrderKey: string;
         Priority: number;
@@ -41,8 +40,6 @@ export interface components {
             delay_ms?: components["schemas"]["DurationMs"];
             due?: components["schemas"]["Instant"];
             due_ms?: components["schemas"]["InstantNumber"];
-            flex?: components["schemas"]["Flex"];
-            flex_ms?: components["schemas"]["DurationMs"];
             expires_in?: components["schemas"]["Duration"];
             expires_in_ms?: components["schemas"]["DurationMs"];
             expires?: components["schemas"]["Instant"];
@@ -196,8 +193,6 @@ export interface components {
             delay_ms?: components["schemas"]["DurationMs"];
             due?: components["schemas"]["Instant"];
             due_ms?: components["schemas"]["InstantNumber"];
-            flex?: components["schemas"]["Flex"] | null;
-            flex_ms?: components["schemas"]["DurationMs"] | null;
             expires_in?: components["schemas"]["Duration"] | null;
             expires_in_ms?: components["schemas"]["DurationMs"] | null;
             expires?: components["schemas"]["Instant"] | null;
@@ -507,7 +502,6 @@ export interface components {
             retry?: components["schemas"]["Retry"];
             limits?: {
                 pending?: number;
-                per_second?: number;
             };
         };
         NamespaceSettings: {
@@ -735,7 +729,6 @@ export interface components {
                 };
                 limits?: {
                     pending?: number;
-                    per_second?: number;
                 };
             };
             in_force?: {
@@ -1177,7 +1170,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {unknown} */
-            code: "already_cancelled" | "already_committed" | "already_dead" | "already_delivered" | "already_expired" | "already_rolled_back" | "already_waiting" | "audit_unavailable" | "bad_base64" | "bad_certificate_name" | "bad_content_type" | "bad_cron" | "bad_cursor" | "bad_duration" | "bad_exclusion" | "bad_id" | "bad_instant" | "bad_interval" | "bad_json" | "bad_kafka_target" | "bad_key" | "bad_lease_token" | "bad_max" | "bad_message_header" | "bad_min" | "bad_namespace" | "bad_order_key" | "bad_parameter" | "bad_path" | "bad_policy" | "bad_progress" | "bad_queue_name" | "bad_request" | "bad_schedule_name" | "bad_scope" | "bad_state" | "bad_token" | "bad_token_id" | "bad_utf8" | "bad_watchdog_name" | "bad_webhook_header" | "bad_webhook_secret" | "bad_webhook_url" | "bad_worker" | "bad_zone" | "batch_too_large" | "body_too_large" | "certificate_name_taken" | "checkpoint_too_large" | "clock_not_held" | "conflicting_members" | "delay_too_long" | "duplicate_member" | "duplicate_parameter" | "expectation_failed" | "expires_too_soon" | "forbidden" | "forbidden_address" | "foreign_host" | "foreign_origin" | "gone" | "header_too_large" | "headers_too_large" | "http_version" | "in_flight" | "internal" | "kafka_loop" | "kafka_not_configured" | "key_conflict" | "last_admin" | "lease_ended" | "lease_too_long" | "lease_too_short" | "log_unavailable" | "method_not_allowed" | "missing_member" | "missing_parameter" | "namespace_full" | "namespace_limit" | "negative_duration" | "never_due" | "no_owner" | "not_a_test_clock" | "not_implemented" | "not_transactional" | "not_waiting" | "other_node" | "out_of_range" | "overloaded" | "queue_full" | "queue_limit" | "queue_not_empty" | "repeats" | "request_timeout" | "schedule_limit" | "second_full" | "store_full" | "stream_limit" | "target_too_long" | "tls_required" | "token_expired" | "token_limit" | "token_required" | "too_busy" | "too_deep" | "too_many_failed_tokens" | "too_many_members" | "too_many_puts" | "too_many_requests" | "unknown_id" | "unknown_key" | "unknown_member" | "unknown_namespace" | "unknown_parameter" | "unknown_path" | "unknown_queue" | "unknown_schedule" | "unknown_token" | "unknown_watchdog" | "unsupported_content_coding" | "unsupported_media_type" | "unsupported_target" | "wait_too_long" | "waiter_limit" | "watchdog_limit" | "wrong_type";
+            code: "already_cancelled" | "already_committed" | "already_dead" | "already_delivered" | "already_expired" | "already_rolled_back" | "already_waiting" | "audit_unavailable" | "bad_base64" | "bad_certificate_name" | "bad_content_type" | "bad_cron" | "bad_cursor" | "bad_duration" | "bad_exclusion" | "bad_id" | "bad_instant" | "bad_interval" | "bad_json" | "bad_kafka_target" | "bad_key" | "bad_lease_token" | "bad_max" | "bad_message_header" | "bad_min" | "bad_namespace" | "bad_order_key" | "bad_parameter" | "bad_path" | "bad_policy" | "bad_progress" | "bad_queue_name" | "bad_request" | "bad_schedule_name" | "bad_scope" | "bad_state" | "bad_token" | "bad_token_id" | "bad_utf8" | "bad_watchdog_name" | "bad_webhook_header" | "bad_webhook_secret" | "bad_webhook_url" | "bad_worker" | "bad_zone" | "batch_too_large" | "body_too_large" | "certificate_name_taken" | "checkpoint_too_large" | "clock_not_held" | "conflicting_members" | "delay_too_long" | "duplicate_member" | "duplicate_parameter" | "expectation_failed" | "expires_too_soon" | "forbidden" | "forbidden_address" | "foreign_host" | "foreign_origin" | "gone" | "header_too_large" | "headers_too_large" | "http_version" | "in_flight" | "internal" | "kafka_loop" | "kafka_not_configured" | "key_conflict" | "last_admin" | "lease_ended" | "lease_too_long" | "lease_too_short" | "log_unavailable" | "method_not_allowed" | "missing_member" | "missing_parameter" | "namespace_full" | "namespace_limit" | "negative_duration" | "never_due" | "no_owner" | "not_a_test_clock" | "not_implemented" | "not_transactional" | "not_waiting" | "other_node" | "out_of_range" | "overloaded" | "queue_full" | "queue_limit" | "queue_not_empty" | "repeats" | "request_timeout" | "schedule_limit" | "store_full" | "stream_limit" | "target_too_long" | "tls_required" | "token_expired" | "token_limit" | "token_required" | "too_busy" | "too_deep" | "too_many_failed_tokens" | "too_many_members" | "too_many_puts" | "too_many_requests" | "unknown_id" | "unknown_key" | "unknown_member" | "unknown_namespace" | "unknown_parameter" | "unknown_path" | "unknown_queue" | "unknown_schedule" | "unknown_token" | "unknown_watchdog" | "unsupported_content_coding" | "unsupported_media_type" | "unsupported_target" | "wait_too_long" | "waiter_limit" | "watchdog_limit" | "wrong_type";
             detail: string;
             field?: string;
             /** @enum {unknown} */
@@ -1201,7 +1194,6 @@ export type Instant = components['schemas']['Instant'];
 export type InstantNumber = components['schemas']['InstantNumber'];
 export type InstantText = components['schemas']['InstantText'];
 export type InstantMs = components['schemas']['InstantMs'];
-export type Flex = components['schemas']['Flex'];
 export type Key = components['schemas']['Key'];
 export type OrderKey = components['schemas']['OrderKey'];
 export type Priority = components['schemas']['Priority'];

@@ -18,7 +18,7 @@ import { Instant, now } from '../ui/time'
 import { LatenessChart } from '../ui/lateness_chart'
 import { causeText } from '../ui/message_parts'
 import { PutForm } from '../ui/put_form'
-import { TargetBadge, healthOf, lateText, perSecondText, targetOf } from '../ui/queue_health'
+import { TargetBadge, healthOf, lateText, targetOf } from '../ui/queue_health'
 import { QueueSettingsForm } from '../ui/queue_settings_form'
 
 const t = dictionary(
@@ -36,7 +36,7 @@ const t = dictionary(
     url: 'Address', topic: 'Topic', partition: 'Partition', delivery: 'Delivery', inFlight: 'In progress', until: 'Next attempt', concurrency: 'At once', rate: 'Limit',
     timeout: 'Timeout', secrets: 'Secrets', headers: 'Headers', recordKey: 'Record key', targetState: 'State', perSecond: (n: number) => `${formatNumber(n)} per second`,
     lease: 'Lease', ofQueue: 'set here', ofServer: 'as set for the server', ofBoth: (here: string) => `${here} set here, the rest as for the server`, ofNamespace: (limit: string) => `the namespace: ${limit} in all`, attempts: 'Attempts', backoff: 'Backoff',
-    backoffText: (first: string, factor: string, max: string, jitter: string) => `${first}, then ×${factor} up to ${max}, ±${jitter}`, first: 'first', factor: 'growth', max: 'longest', jitter: 'jitter', limitPending: 'Limit of messages', limitSecond: 'Limit per second', noLimit: 'none',
+    backoffText: (first: string, factor: string, max: string, jitter: string) => `${first}, then ×${factor} up to ${max}, ±${jitter}`, first: 'first', factor: 'growth', max: 'longest', jitter: 'jitter', limitPending: 'Limit of messages', noLimit: 'none',
     ended: 'Ended in the last ten minutes', endedMore: (n: number) => `Counted: the first ${formatNumber(n)}. There are more.`, nothingEnded: 'None.',
     endedLateness: 'Lateness of the latest', endedWait: 'Wait of the latest', browse: 'Browse messages', timeline: 'Timeline',
     test: 'Test message', removed: 'The settings were removed.', removeSettings: 'Remove settings', removeTitle: (name: string) => `Remove the settings of ${name}?`, removeWhat: 'The queue is empty. With its settings removed it exists again from its next message, with the defaults of the server.',
@@ -54,7 +54,7 @@ const t = dictionary(
     url: '地址', topic: '主题', partition: '分区', delivery: '投递保证', inFlight: '进行中', until: '下次尝试', concurrency: '并发', rate: '限速',
     timeout: '超时', secrets: '密钥', headers: '头', recordKey: '记录键', targetState: '状态', perSecond: (n: number) => `每秒 ${formatNumber(n)}`,
     lease: '租期', ofQueue: '本队列的设置', ofServer: '服务器的设置', ofBoth: (here: string) => `${here}为本队列的设置，其余为服务器的设置`, ofNamespace: (limit: string) => `命名空间合计：${limit}`, attempts: '投递次数', backoff: '退避',
-    backoffText: (first: string, factor: string, max: string, jitter: string) => `首次 ${first}，之后 ×${factor}，最长 ${max}，±${jitter}`, first: '首次', factor: '倍数', max: '最长', jitter: '抖动', limitPending: '消息数上限', limitSecond: '每秒上限', noLimit: '无',
+    backoffText: (first: string, factor: string, max: string, jitter: string) => `首次 ${first}，之后 ×${factor}，最长 ${max}，±${jitter}`, first: '首次', factor: '倍数', max: '最长', jitter: '抖动', limitPending: '消息数上限', noLimit: '无',
     ended: '最近十分钟结束的消息', endedMore: (n: number) => `只统计了前 ${formatNumber(n)} 条，还有更多。`, nothingEnded: '无。',
     endedLateness: '最近一条的滞后', endedWait: '最近一条的等待', browse: '浏览消息', timeline: '时间线',
     test: '测试消息', removed: '设置已删除。', removeSettings: '删除设置', removeTitle: (name: string) => `删除 ${name} 的设置？`, removeWhat: '队列为空。删除设置后，队列会在收到下一条消息时以服务器默认设置重新存在。',
@@ -116,7 +116,6 @@ function Settings({ queue }: { queue: Queue }) {
         [t.attempts, <InForce value={formatNumber(rule.attempts)} from={originOf(retry?.attempts)} />],
         [t.backoff, <InForce value={t.backoffText(formatDuration(rule.first_ms), formatNumber(rule.factor, 3), formatDuration(rule.max_ms), formatPercent(rule.jitter))} from={backoffOrigin} />],
         [t.limitPending, limits?.pending === undefined ? none : <InForce value={formatNumber(limits.pending)} from={t.ofQueue} />],
-        [t.limitSecond, limits?.per_second === undefined ? <span class="muted">{t.noLimit}</span> : <InForce value={formatNumber(limits.per_second)} from={t.ofQueue} />],
       ]}
     />
   )
@@ -203,7 +202,6 @@ function QueueView({ params }: PageProps) {
           <>
             {age !== null && age >= LATE_MS && <><Badge tone="bad">{lateText(age)}</Badge> </>}
             <Badge tone={health.tone}>{health.reason}</Badge>
-            {queue.settings.limits?.per_second !== undefined && <> <Badge>{perSecondText(queue.settings.limits.per_second)}</Badge></>}
           </>
         }
       >

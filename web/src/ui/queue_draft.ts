@@ -4,7 +4,7 @@ import type { Queue } from '../api/openapi'
 import { durationText, numberOf } from './format'
 
 export const DURATIONS = ['lease', 'first', 'max', 'timeout'] as const
-export const NUMBERS = ['attempts', 'factor', 'jitter', 'pending', 'perSecond', 'concurrency', 'rate'] as const
+export const NUMBERS = ['attempts', 'factor', 'jitter', 'pending', 'concurrency', 'rate'] as const
 export type TextMember = (typeof DURATIONS)[number] | (typeof NUMBERS)[number] | 'url' | 'secrets'
 
 /** A header of the webhook. The server shows no values: `kept` is one that it has, and an empty value leaves it as it is. */
@@ -24,7 +24,7 @@ export function draftOf({ settings }: Pick<Queue, 'settings'>): QueueDraft {
   return {
     lease: duration(lease_ms),
     attempts: text(retry?.attempts), first: duration(retry?.first_ms), factor: text(retry?.factor), max: duration(retry?.max_ms), jitter: text(retry?.jitter),
-    pending: text(limits?.pending), perSecond: text(limits?.per_second),
+    pending: text(limits?.pending),
     target: webhook ? 'webhook' : typeof target === 'object' ? 'kafka' : 'pull',
     url: webhook?.url ?? '', secrets: webhook?.secrets?.join(', ') ?? '', timeout: duration(webhook?.timeout_ms),
     concurrency: text(webhook?.concurrency), rate: text(webhook?.rate),
@@ -71,7 +71,7 @@ export function patchOf(before: QueueDraft, after: QueueDraft): Body {
   const patch: Body = {
     ...changes(before, after, { lease: 'lease' }),
     retry: changes(before, after, { attempts: 'attempts', first: 'first', factor: 'factor', max: 'max', jitter: 'jitter' }),
-    limits: changes(before, after, { pending: 'pending', perSecond: 'per_second' }),
+    limits: changes(before, after, { pending: 'pending' }),
     target: targetChanges(before, after),
   }
   return Object.fromEntries(Object.entries(patch).filter(([, value]) => value !== undefined))

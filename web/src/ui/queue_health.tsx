@@ -1,7 +1,7 @@
 // Why the messages of a queue wait: the first reason that applies, worst first.
 import type { Queue } from '../api/openapi'
 import { LATE_MS } from '../api/queues'
-import { dictionary, plural } from '../i18n/language'
+import { dictionary } from '../i18n/language'
 import { formatDuration, formatNumber, formatRelative } from './format'
 import { Badge, type Tone } from './parts'
 import { now } from './time'
@@ -17,7 +17,6 @@ const t = dictionary(
     noConsumer: 'No consumer leases from it', slowConsumers: (n: number) => `${formatNumber(n)} leased: its consumers are slower than the messages come`,
     inProgress: 'A consumer has had the oldest message since then', orderKeys: 'Waits for the end of earlier messages with the same order key',
     draining: 'Its consumers work through the backlog', full: 'Full: puts are refused', nearlyFull: 'Nearly full',
-    perSecond: (n: number) => `Limit: ${formatNumber(n)} ${plural(n, 'message', 'messages')} due per second`,
     ok: 'Healthy', late: (age: string) => `${age} late`,
     state_ok: 'works', state_backing_off: 'backing off', state_probing: 'probing', state_gone: 'gone', state_misconfigured: 'misconfigured', state_disabled: 'disabled',
   },
@@ -31,7 +30,6 @@ const t = dictionary(
     noConsumer: '没有消费者租取消息', slowConsumers: (n: number) => `已租出 ${formatNumber(n)} 条：消费者处理速度跟不上`,
     inProgress: '最早的消息一直由某个消费者持有', orderKeys: '等待相同顺序键的前序消息结束',
     draining: '消费者正在处理积压', full: '已满：拒绝写入新消息', nearlyFull: '即将写满',
-    perSecond: (n: number) => `限制：每秒到期 ${formatNumber(n)} 条`,
     ok: '正常', late: (age: string) => `晚了 ${age}`,
     state_ok: '正常', state_backing_off: '退避中', state_probing: '试探中', state_gone: '已不存在', state_misconfigured: '配置错误', state_disabled: '已停用',
   },
@@ -99,8 +97,4 @@ export function healthOf(queue: Queue, age_ms: number | undefined): Health {
 
 export function lateText(age_ms: number): string {
   return t.late(formatDuration(age_ms))
-}
-
-export function perSecondText(limit: number): string {
-  return t.perSecond(limit)
 }

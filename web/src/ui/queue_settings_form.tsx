@@ -15,7 +15,7 @@ const t = dictionary(
   {
     change: 'Change', title: (name: string) => `Settings of ${name}`, retries: 'Lease and retries', limits: 'Limits',
     lease: 'Lease', attempts: 'Attempts', first: 'First backoff', factor: 'Growth', max: 'Longest backoff', jitter: 'Jitter',
-    pending: 'Limit of unfinished messages', perSecond: 'Limit of messages due per second',
+    pending: 'Limit of unfinished messages',
     target: 'Target', pull: 'Consumers lease the messages', webhook: 'The server posts them to a webhook', kafka: 'The server sends them to Kafka',
     url: 'Address', secrets: 'Secrets', timeout: 'Timeout', concurrency: 'Posts at once', rate: 'Posts per second',
     leaseHint: 'Such as 30s or 5m', growthHint: '2 doubles it with each failure', jitterHint: '0.2: up to 20 % shorter or longer', secretsHint: 'Names, with commas between them',
@@ -25,7 +25,7 @@ const t = dictionary(
   {
     change: '修改', title: (name: string) => `${name} 的设置`, retries: '租期与重试', limits: '上限',
     lease: '租期', attempts: '投递次数', first: '首次退避', factor: '增长倍数', max: '最长退避', jitter: '抖动',
-    pending: '未完成消息数上限', perSecond: '每秒到期消息数上限',
+    pending: '未完成消息数上限',
     target: '目标', pull: '由消费者租取', webhook: '由服务器投递到 webhook', kafka: '由服务器发送到 Kafka',
     url: '地址', secrets: '密钥', timeout: '超时', concurrency: '并发', rate: '每秒投递数',
     leaseHint: '例如 30s 或 5m', growthHint: '2 表示每次失败后加倍', jitterHint: '0.2：最多缩短或延长 20 %', secretsHint: '名称，以逗号分隔',
@@ -95,7 +95,7 @@ function Form({ queue, onClose }: { queue: Queue; onClose: () => void }) {
           {field('lease', t.leaseHint)}{field('attempts')}{field('first')}{field('factor', t.growthHint)}{field('max')}{field('jitter', t.jitterHint)}
         </div>
         <h3>{t.limits} <span class="muted">{t.noLimit}</span></h3>
-        <div class="fields">{field('pending')}{field('perSecond')}</div>
+        <div class="fields">{field('pending')}</div>
         <h3>{t.target}</h3>
         <div class="field">
           <label class="hidden" for="settings-target">{t.target}</label>

@@ -49,7 +49,6 @@ class Transaction(TypedDict, total=False):
 class PutOptions(TypedDict, total=False):
     delay: datetime.timedelta
     due: datetime.datetime
-    flex: datetime.timedelta
     expires_in: datetime.timedelta
     expires: datetime.datetime
     order_key: str
@@ -70,7 +69,6 @@ class PutOptions(TypedDict, total=False):
 class Changes(TypedDict, total=False):
     delay: datetime.timedelta
     due: datetime.datetime
-    flex: Union[datetime.timedelta, None]
     expires_in: Union[datetime.timedelta, None]
     expires: Union[datetime.datetime, None]
     priority: Union[int, None]

@@ -64,8 +64,6 @@ struct Transaction {
 struct PutOptions {
     std::optional<Duration> delay{};
     std::optional<Instant> due{};
-    // How much later it may be due if its queue has a limit per second.
-    std::optional<Duration> flex{};
     // Expires if it has not been leased within this time: 250ms, 10m, PT1H.
     std::optional<Duration> expires_in{};
     std::optional<Instant> expires{};

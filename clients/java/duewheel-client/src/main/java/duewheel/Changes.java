@@ -34,10 +34,6 @@ public final class Changes extends Options<Changes> {
         return with("due", value);
     }
 
-    public Changes flex(Duration value) {
-        return with("flex", value);
-    }
-
     public Changes expiresIn(Duration value) {
         return with("expires_in", value);
     }

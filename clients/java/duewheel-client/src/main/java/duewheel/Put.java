@@ -49,11 +49,6 @@ public final class Put extends Options<Put> {
         return with("due", value);
     }
 
-    /** How much later it may be due if its queue has a limit per second. */
-    public Put flex(Duration value) {
-        return with("flex", value);
-    }
-
     /** Expires if it has not been leased within this time: 250ms, 10m, PT1H. */
     public Put expiresIn(Duration value) {
         return with("expires_in", value);
