@@ -72,6 +72,34 @@ TEST(HttpApi, refuses_invalid_json) {
     });
 }
 
+TEST(HttpApi, refuses_invalid_calls_on_groups) {
+    const std::string group = "/v1/queues/q/groups/ann";
+    expect_refusals({
+        {{"GET", "/v1/queues/q/groups/"}, 400, "bad_group", "group"},
+        {{"GET", "/v1/queues/q/groups/a%0A"}, 400, "bad_group", "group", "%2F"},
+        {{"GET", "/v1/queues/q/groups/%FF"}, 400, "bad_group", "group"},
+        {{"GET", "/v1/queues/q/groups/" + std::string(257, 'g')}, 400, "bad_group", "group"},
+        {{"GET", "/v1/queues/q/groups/a%2"}, 400, "bad_path", ""},
+        {{"GET", group + "?x=1"}, 400, "unknown_parameter", ""},
+        {{"PUT", group, R"({"limits":{"leased":1}})"}, 400, "unknown_member", "limits"},
+        {{"PUT", group, R"({"leased":0})"}, 400, "out_of_range", "leased"},
+        {{"PUT", group, R"({"rate":{"per":"1s"}})"}, 400, "missing_member", "rate.count"},
+        {{"PUT", group, R"({"rate":7})"}, 400, "wrong_type", "rate"},
+        {{"PUT", "/v1/queues/q", R"({"groups":{"rate":{"count":0}}})"}, 400, "out_of_range", "groups.rate.count"},
+        {{"PUT", "/v1/queues/q", R"({"groups":{"rate":{"count":1,"per":"0s"}}})"},
+         400,
+         "out_of_range",
+         "groups.rate.per"},
+        {{"PUT", "/v1/queues/q", R"({"groups":{"rate":{"x":0}}})"}, 400, "unknown_member", "groups.rate.x"},
+        {{"POST", group + ":backoff"}, 400, "missing_member", "for"},
+        {{"POST", group + ":backoff", R"({"for":"24h1s"})"}, 400, "out_of_range", "for"},
+        {{"POST", group + ":backoff", R"({"for":"-1s"})"}, 400, "negative_duration", "for"},
+        {{"GET", "/v1/queues/q/groups?order=size"}, 400, "bad_parameter", "order"},
+        {{"GET", "/v1/queues/q/groups?after=ann"}, 400, "bad_parameter", "after", "order=name"},
+        {{"GET", "/v1/queues/q/groups?cursor=ann"}, 400, "unknown_parameter", "cursor"},
+    });
+}
+
 TEST(HttpApi, refuses_unknown_and_duplicate_members) {
     expect_refusals({
         {put(R"({"dealy":"10m"})"), 400, "unknown_member", "dealy", "`delay`"},
@@ -285,6 +313,9 @@ TEST(HttpApi, refuses_invalid_durations_instants_and_numbers) {
         {put(R"({"order_key":""})"), 400, "bad_order_key", "order_key"},
         {put(R"({"order_key":"a\nb"})"), 400, "bad_order_key", "order_key"},
         {put(R"({"order_key":")" + std::string(257, 'k') + R"("})"), 400, "bad_order_key", "order_key"},
+        {put(R"({"group":""})"), 400, "bad_group", "group"},
+        {put(R"({"group":"a\u007f"})"), 400, "bad_group", "group"},
+        {put(R"({"group":")" + std::string(257, 'g') + R"("})"), 400, "bad_group", "group"},
         {put(R"({"order_key":7})"), 400, "wrong_type", "order_key"},
         {put(R"({"priority":2147483648})"), 400, "out_of_range", "priority"},
         {put(R"({"priority":-2147483649})"), 400, "out_of_range", "priority"},

@@ -10,6 +10,7 @@
 #include "base/error_codes.h"
 #include "http_api/access/path_names.h"
 #include "http_api/answers/lease_text.h"
+#include "http_api/calls/group_call.h"
 #include "http_api/fields/field_reader.h"
 #include "http_api/fields/json_request.h"
 #include "http_api/fields/lease_rows.h"
@@ -167,8 +168,9 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
     }
     const bool lists = path.what == CallPath::What::history || path.what == CallPath::What::forecast ||
                        path.what == CallPath::What::queues || path.what == CallPath::What::schedules ||
-                       path.what == CallPath::What::preview_schedule || path.what == CallPath::What::watchdogs ||
-                       path.what == CallPath::What::name_spaces || path.what == CallPath::What::message_by_key ||
+                       path.what == CallPath::What::groups || path.what == CallPath::What::preview_schedule ||
+                       path.what == CallPath::What::watchdogs || path.what == CallPath::What::name_spaces ||
+                       path.what == CallPath::What::message_by_key ||
                        (path.what == CallPath::What::message && request.method != "PATCH") ||
                        (path.what == CallPath::What::put && request.method != "POST");
     if (!request.query.empty() && !lists) {
@@ -211,6 +213,18 @@ Result<Command> read_command(const HttpRequest& request, const CallPath& path, c
             if (!queue) return std::move(queue).error();
             return read_queue_call(request, path.what, *std::move(name_space), *std::move(queue), options,
                                    is_administrator);
+        }
+        case CallPath::What::groups:
+        case CallPath::What::group:
+        case CallPath::What::back_off_group: {
+            Result<std::string> queue = read_queue(path, options);
+            if (!queue) return std::move(queue).error();
+            if (path.what == CallPath::What::groups) {
+                return read_group_list(request, *std::move(name_space), *std::move(queue));
+            }
+            Result<std::string> group = read_group(path);
+            if (!group) return std::move(group).error();
+            return read_group_call(request, path.what, *std::move(name_space), *std::move(queue), *std::move(group));
         }
         case CallPath::What::put:
         case CallPath::What::lease:

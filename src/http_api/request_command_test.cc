@@ -50,8 +50,9 @@ TEST(RequestCommand, every_call_has_its_command) {
          "put default mail delay=1500 priority=0 body=raw type=text/plain headers= trace= key=k"},
         {{"POST", "/v1/queues/mail/messages", "raw", "text/plain", {{"Duewheel-Due", "2027-01-01T06:00:00Z"}}},
          "put default mail at=1798783200000 priority=0 body=raw type=text/plain headers= trace="},
-        {{"POST", "/v1/queues/mail/messages", R"({"body":"","expires_in":"1h","order_key":"ann å"})"},
-         "put default mail delay=0 expires: delay=3600000 order_key=ann å priority=0 body= type= headers= trace="},
+        {{"POST", "/v1/queues/mail/messages", R"({"body":"","expires_in":"1h","order_key":"ann å","group":"a/b"})"},
+         "put default mail delay=0 expires: delay=3600000 order_key=ann å group=a/b priority=0 body= type= headers= "
+         "trace="},
         {{"POST", "/v1/queues/mail/messages", R"({"body":"","delay_ms":5,"expires":"2027-01-01T06:00:00Z"})"},
          "put default mail delay=5 expires: at=1798783200000 priority=0 body= type= headers= trace="},
         {{"POST", "/v1/queues/mail/messages",
@@ -92,6 +93,32 @@ TEST(RequestCommand, every_call_has_its_command) {
         {{"POST", "/v1/leases/" + kLease + ":extend"}, "extend " + kLease + " lease=-"},
         {{"POST", "/v1/leases/" + kLease + ":release", R"({"delay":"1m"})"}, "release " + kLease + " delay=60000"},
         {{"POST", "/v1/leases/" + kLease + ":release"}, "release " + kLease + " delay=0"},
+    };
+    for (const auto& [call, command] : calls) EXPECT_EQ(understood(call), command) << call.target << " " << call.body;
+}
+
+// The settings before each change, and the time, are those of call_fixture.h.
+TEST(RequestCommand, groups_are_named_in_paths_and_changed_as_queues_are) {
+    const std::pair<Call, std::string> calls[] = {
+        {{"PUT", "/v1/queues/mail/groups/a%2Fb%3Abackoff", R"({"rate":{"count":5,"per":"1m","burst":2},"weight":3})"},
+         "change group default mail a/b:backoff revision=4 leased=0 rate=5,60000,2 weight=3 backoff=7000"},
+        {{"PATCH", "/v1/namespaces/team/queues/mail/groups/ann", R"({"weight":2})"},
+         "change group team mail ann revision=4 leased=3 weight=2 backoff=7000"},
+        {{"PATCH", "/v1/queues/mail/groups/ann", R"({"leased":null,"rate":{"count":1}})"},
+         "change group default mail ann revision=4 leased=0 rate=1,0,0 weight=0 backoff=7000"},
+        {{"PATCH", "/v1/queues/mail/groups/ann", R"({"rate":{"per":"1s"}})"},
+         "`rate.count` is missing: give how many deliveries may start in each `per`"},
+        {{"DELETE", "/v1/queues/mail/groups/ann"},
+         "change group default mail ann revision=4 leased=0 weight=0 backoff=0"},
+        {{"POST", "/v1/queues/mail/groups/a%2Fb%3Abackoff:backoff", R"({"for":"30s"})"},
+         "change group default mail a/b:backoff revision=4 leased=3 weight=0 backoff=35000"},
+        {{"POST", "/v1/queues/mail/groups/ann:backoff", R"({"for_ms":0})"},
+         "change group default mail ann revision=4 leased=3 weight=0 backoff=0"},
+        {{"GET", "/v1/queues/mail/groups/%C3%A5"}, "describe group default mail å"},
+        {{"GET", "/v1/queues/mail/groups"}, "list groups default mail order=0 after= limit=100"},
+        {{"GET", "/v1/queues/mail/groups?order=leased&limit=7"}, "list groups default mail order=2 after= limit=7"},
+        {{"GET", "/v1/queues/mail/groups?order=name&after=a%2Fb"},
+         "list groups default mail order=3 after=a/b limit=100"},
     };
     for (const auto& [call, command] : calls) EXPECT_EQ(understood(call), command) << call.target << " " << call.body;
 }

@@ -9,8 +9,8 @@
 namespace duewheel::foreign_names_test {
 namespace {
 
-constexpr std::string_view kPut[] = {"delay",    "due",    "expires_in", "key", "order_key",
-                                     "priority", "repeat", "retry",      "body"};
+constexpr std::string_view kPut[] = {"delay", "due",      "expires_in", "key",   "order_key",
+                                     "group", "priority", "repeat",     "retry", "body"};
 constexpr std::string_view kRetry[] = {"attempts", "first", "factor", "max"};
 constexpr std::string_view kSchedule[] = {"cron", "at", "zone", "overlap", "misfire", "retry"};
 constexpr std::string_view kQueue[] = {"target", "paused", "lease", "retry", "limits"};
@@ -27,6 +27,7 @@ TEST(ForeignNames, words_of_other_products_have_ours) {
     EXPECT_EQ(meant("DelaySeconds", kPut), "delay");
     EXPECT_EQ(meant("prio", kPut), "priority");
     EXPECT_EQ(meant("MessageGroupId", kPut), "order_key");
+    EXPECT_EQ(meant("tenantId", kPut), "group");
     EXPECT_EQ(meant("tz", kSchedule), "zone");
     EXPECT_EQ(meant("timeZone", kSchedule), "zone");
     EXPECT_EQ(meant("executorBlockStrategy", kSchedule), "overlap");

@@ -11,6 +11,7 @@ namespace duewheel {
 struct MessageTemplate {
     std::string queue;
     std::string order_key;
+    std::string group;
     std::int32_t priority = 0;
     std::int64_t expires_after_ms = 0;  // after the due time; 0: never
     RetryChoice retry;

@@ -52,6 +52,7 @@ void schedule_fields(Visitor& visit, Schedule& state) {
     visit.signed_number(61, state.waiting_ms);
     visit.number(62, state.waiting_run);
     visit.boolean(63, state.waiting_late);
+    visit.text(64, rule.group);
 }
 
 }  // namespace

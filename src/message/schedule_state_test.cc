@@ -20,6 +20,7 @@ ScheduleState full() {
     state.rule.overlap = Overlap::queue_one;
     state.rule.queue = "q";
     state.rule.order_key = "k";
+    state.rule.group = "g";
     state.rule.priority = -3;
     state.rule.expires_after_ms = 5;
     state.rule.retry.attempts = 3;

@@ -26,6 +26,7 @@ void watchdog_fields(Visitor& visit, Watchdog& state) {
     visit.number(28, state.merged);
     visit.number(29, state.last_id);
     visit.signed_number(30, state.last_due_ms);
+    visit.text(31, state.rule.group);
 }
 
 }  // namespace

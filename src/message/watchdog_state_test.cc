@@ -11,7 +11,7 @@ namespace {
 WatchdogState sample() {
     WatchdogState state;
     state.revision = 7;
-    state.rule = {{"alarms", "host-7", -3, 9'000, {}, 77}, 30'000, 300'000, 60'000};
+    state.rule = {{"alarms", "host-7", "site-3", -3, 9'000, {}, 77}, 30'000, 300'000, 60'000};
     state.rule.retry.attempts = 0;
     state.rule.retry.jitter_permille = 100;
     state.created_ms = 1'000'000;

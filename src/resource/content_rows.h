@@ -42,6 +42,11 @@ inline constexpr Field kOrderKey =
                      "the other](#expiry-and-order-keys)",
              .schema = R"({"$ref": "#/components/schemas/OrderKey"})",
              .option = "--order-key KEY"});
+inline constexpr Field kGroup =
+    by_hand(FieldKind::text, "group", "Groups of a queue are served in turns, within the limits that each has",
+            {.page = "1 to 256 bytes without control characters, such as the name of a customer: the [groups](#groups) "
+                     "of a queue are served in turns, within the limits that each has",
+             .schema = R"({"$ref": "#/components/schemas/GroupName"})"});
 inline constexpr Field kPriority =
     by_hand(FieldKind::count, "priority", "Due messages with smaller values are delivered first",
             {.page = "a 32-bit integer, 0 by default; due messages with smaller values are delivered first",
@@ -72,6 +77,8 @@ template <class Rule>
 inline constexpr Field kPriorityOfRule = of_rule(with_value<inherited<Rule, &Rule::priority>>(kPriority));
 template <class Rule>
 inline constexpr Field kOrderKeyOfRule = of_rule(with_value<inherited<Rule, &Rule::order_key>>(kOrderKey));
+template <class Rule>
+inline constexpr Field kGroupOfRule = of_rule(with_value<inherited<Rule, &Rule::group>>(kGroup));
 template <class Rule>
 inline constexpr Field kExpiryOfRule = duration<inherited<Rule, &Rule::expires_after_ms>>(
     0, "expires_in", "A message expires if it has not been leased within this time",

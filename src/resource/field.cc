@@ -49,17 +49,28 @@ std::span<const std::string_view> FieldTable::members_of(std::string_view group)
 }
 
 Status check_ranges(const FieldTable& table, const void* resource,
-                    const std::function<std::uint64_t(std::string_view name)>& limit) {
+                    const std::function<std::uint64_t(std::string_view name)>& limit, std::string_view within) {
     for (const Field& row : table.rows()) {
-        if (row.kind != FieldKind::count || row.path.empty()) continue;
+        if (row.path.empty()) continue;
+        if (row.coding == FieldCoding::object) {
+            const void* const inner = row.look(resource);
+            if (inner == nullptr) continue;
+            Status legal = check_ranges(row.table(), inner, limit, std::string(within).append(row.path).append("."));
+            if (!legal) return legal;
+            continue;
+        }
+        if ((row.kind != FieldKind::count && row.kind != FieldKind::duration) || row.get == nullptr) continue;
         const FieldValue value = row.get(resource);
         const std::int64_t* const number = std::get_if<std::int64_t>(&value);
         if (number == nullptr) continue;
         const auto most = row.limit.empty() ? static_cast<std::uint64_t>(row.max) : limit(row.limit);
         if (*number >= row.min && static_cast<std::uint64_t>(*number) <= most) continue;
-        const std::string path(row.path);
-        return Error{row.code, "`" + path + "` must be from " + std::to_string(row.min) + " to " + std::to_string(most),
-                     path};
+        const std::string path = std::string(within).append(row.path);
+        const std::string unit = row.kind == FieldKind::duration ? "ms" : "";
+        return Error{
+            row.code,
+            "`" + path + "` must be from " + std::to_string(row.min) + unit + " to " + std::to_string(most) + unit,
+            path};
     }
     return {};
 }

@@ -141,10 +141,11 @@ class FieldTable {
 template <class Resource>
 const FieldTable& fields_of();
 
-// Whether each count of the resource itself is at most its maximum. `limit` is the value of a setting of the server.
+// Whether each count and duration of the resource, and of the optional objects in it, is in its range. `limit` is the
+// value of a setting of the server. `within`: the path of the resource, with a dot at the end.
 // Error: its row's code, "`limits.pending` must be from 1 to 10".
 Status check_ranges(const FieldTable& table, const void* resource,
-                    const std::function<std::uint64_t(std::string_view name)>& limit);
+                    const std::function<std::uint64_t(std::string_view name)>& limit, std::string_view within = {});
 
 // ---- rows
 

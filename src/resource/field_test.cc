@@ -5,6 +5,7 @@
 #include "base/error_codes.h"
 #include "resource/field_codec.h"
 #include "resource/lamp_fixture.h"
+#include "resource/queue_settings.h"
 
 namespace duewheel::field_test {
 namespace {
@@ -61,6 +62,13 @@ TEST(FieldTable, checks_ranges) {
     EXPECT_EQ(refused.error().code, "out_of_range"_code);
     EXPECT_EQ(refused.error().message, "`power.watts` must be from 1 to 100");
     EXPECT_EQ(refused.error().field, "power.watts");
+
+    QueueSettings settings;
+    settings.rate = RateRule{.count = 1, .per_ms = kRatePerMaxMs + 1};
+    const Status inside = check_ranges(fields_of<QueueSettings>(), &settings, none);
+    ASSERT_FALSE(inside.ok());
+    EXPECT_EQ(inside.error().message, "`rate.per` must be from 1ms to 86400000ms");
+    EXPECT_EQ(inside.error().field, "rate.per");
 }
 
 // The minimum of 1 was that of the omitted argument `more`, so a row that said anything more allowed 0.

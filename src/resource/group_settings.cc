@@ -11,7 +11,7 @@ constexpr Field kRows[] = {
                                        .limit = "limits.leased_max",
                                        .when_absent = "that of all groups of the queue"}),
     object<&GroupSettings::rate>(3, "rate", "How many of its deliveries may start in a time",
-                                 {.page = "its [rate](#groups)"}),
+                                 {.page = "its [rate](#limits-of-deliveries)"}),
     count<&GroupSettings::weight>(4, "weight", "Deliveries in each of its turns",
                                   {.page = "how many of its messages are delivered in each of its turns, 1 to 1,000; "
                                            "1 by default",

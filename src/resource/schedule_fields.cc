@@ -140,6 +140,7 @@ constexpr Field kRows[] = {
     of_rule(content_rows::kContentType),
     content_rows::kPriorityOfRule<ScheduleRule>,
     content_rows::kOrderKeyOfRule<ScheduleRule>,
+    content_rows::kGroupOfRule<ScheduleRule>,
     content_rows::kExpiryOfRule<ScheduleRule>,
     content_rows::kRetryOfRule<ScheduleRule>,
 };

@@ -36,6 +36,7 @@ constexpr Field kRows[] = {
     of_rule(content_rows::kContentType),
     content_rows::kPriorityOfRule<WatchdogRule>,
     content_rows::kOrderKeyOfRule<WatchdogRule>,
+    content_rows::kGroupOfRule<WatchdogRule>,
     content_rows::kExpiryOfRule<WatchdogRule>,
     content_rows::kRetryOfRule<WatchdogRule>,
 };

@@ -38,6 +38,7 @@ constexpr std::string_view kMembers[] = {"kind",
                                          "expires_in_ms",
                                          "priority",
                                          "order_key",
+                                         "group",
                                          "key",
                                          "retry",
                                          "attempts",
@@ -160,6 +161,7 @@ Status read_content(const JsonRequest& json, MessageLine& line) {
     if (Status read = read_content_members(json, line_options(), content); !read) return read;
     line.priority = content.priority;
     line.order_key = std::move(content.order_key);
+    line.group = std::move(content.group);
     line.retry = content.retry;
     move_content(content, line);
     return {};
@@ -220,6 +222,7 @@ MessageLine line_of(const MessageRow& row, const MessageContent& content, DueMs 
     line.expires_ms = state.expires_ms;
     line.priority = state.priority;
     line.order_key = state.order_key;
+    line.group = state.group;
     line.key = state.key;
     if (const auto& rule = state.retry) {
         line.retry = {rule->attempts, rule->first_ms, rule->factor_permille, rule->max_ms, rule->jitter_permille};
@@ -262,6 +265,7 @@ void write_message_line(std::string& out, const MessageLine& line) {
     write_unless_0(json, "expires_in_ms", line.expires_in_ms);
     write_unless_0(json, "priority", line.priority);
     write_unless_empty(json, "order_key", line.order_key);
+    write_unless_empty(json, "group", line.group);
     write_unless_empty(json, "key", line.key);
     write_retry(json, line.retry);
     write_work_history(json, line);

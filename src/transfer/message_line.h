@@ -34,6 +34,7 @@ struct MessageLine : Content, WorkHistory {
     std::int64_t expires_in_ms = 0;  // of a recurring message: of each occurrence
     std::int32_t priority = 0;
     std::string order_key;
+    std::string group;
     std::string key;
     RetryChoice retry;
     DueMs put_ms = 0;

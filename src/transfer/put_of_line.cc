@@ -101,6 +101,7 @@ void write_put_of_line(std::string& out, const MessageLine& line, std::string_vi
     if (line.expires_in_ms != 0) json.number("expires_in_ms", line.expires_in_ms);
     if (line.priority != 0) json.number("priority", line.priority);
     if (!line.order_key.empty() && !is_dead) json.text("order_key", line.order_key);
+    if (!line.group.empty()) json.text("group", line.group);
     write_retry(json, line.retry);
     if (line.repeat) write_repeat(json, rest_of(line));
     if (line.transaction) write_transaction(json, *line.transaction);

@@ -39,6 +39,7 @@ TEST(PutsOfLines, are_accepted_by_a_server_and_match_the_line) {
         ASSERT_EQ(put->content_type, line.content_type);
         const bool is_dead = line.state == State::dead;
         ASSERT_EQ(put->order_key, is_dead ? "" : line.order_key);
+        ASSERT_EQ(put->group, line.group);
         ASSERT_EQ(put->priority, line.priority);
         ASSERT_EQ(put->retry, line.retry);
         ASSERT_EQ(put->key, line.key.empty() ? std::string(kInstance) + ":" + std::to_string(line.id) : line.key);

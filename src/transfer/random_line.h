@@ -150,6 +150,7 @@ inline MessageLine random_line(Random& random) {
     if (!line.repeat && drawn(random, 3) == 0) line.expires_ms = random_instant(random);
     if (drawn(random, 3) == 0) line.priority = static_cast<std::int32_t>(drawn(random, 1ull << 32) - (1ull << 31));
     if (drawn(random, 3) == 0) line.order_key = "o" + random_text(random, false);
+    if (drawn(random, 3) == 0) line.group = "g" + random_text(random, false);
     if (drawn(random, 3) == 0) line.key = "k" + random_text(random, false);
     if (drawn(random, 3) == 0) line.retry = {5, 1000, 1500, 60'000, 200};
     if (drawn(random, 6) == 0) line.retry.attempts.reset();

@@ -73,6 +73,7 @@ WebhookRequest webhook_of(Delivered& message, const HeaderFields& own, const Web
     say("duewheel-due-ms", std::to_string(message.due_ms));
     say("duewheel-lateness-ms", std::to_string(message.lateness_ms));
     say("duewheel-wait-ms", std::to_string(message.wait_ms));
+    if (!message.group.empty()) say("duewheel-group", ascii_name(message.group));
     if (message.maybe_delivered) say("duewheel-maybe-delivered", "true");
     if (message.check) {
         say("duewheel-check-message", std::to_string(message.parent));

@@ -41,6 +41,7 @@ ELSEWHERE = {
     "too_many_requests": "tests/integration/access_tokens_test.py",
     "last_admin": "tests/integration/access_tokens_test.py",
     "log_unavailable": "src/http_api/http_api_test.cc",
+    "group_limit": "a million groups with settings of their own",
     "token_limit": "src/engine/settings/engine_tokens_test.cc",
     "too_busy": "src/engine/settings/engine_limits_test.cc",
 }
@@ -54,11 +55,11 @@ ELSEWHERE_OF = {
 
 # A member of each call that takes it once, and one that is a duration.
 MEMBERS = {"put": "key", "lease": "max", "move": "delay", "ack": "result", "fail": "reason", "extend": "lease", "release": "delay",
-           "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "redrive": "max", "discard": "died_before",
+           "ackMany": "leases", "failMany": "reason", "extendMany": "lease", "releaseMany": "delay", "setQueue": "paused", "setGroup": "leased", "backOffGroup": "for", "redrive": "max", "discard": "died_before",
            "setSchedule": "paused", "previewSettings": "paused", "advanceClock": "by", "setWatchdog": "feed", "setNamespace": "limits",
            "setToken": "scopes", "rotateToken": "keep_old", "beginSession": "token"}
 DURATIONS = {"put": "delay", "lease": "wait", "move": "delay", "fail": "retry_in", "extend": "lease", "release": "delay",
-             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setSchedule": "every",
+             "failMany": "retry_in", "extendMany": "lease", "releaseMany": "delay", "setQueue": "lease", "setGroup": "per", "backOffGroup": "for", "setSchedule": "every",
              "previewSettings": "every", "advanceClock": "by",
              "setWatchdog": "timeout", "setToken": "expires_in", "rotateToken": "keep_old"}
 
@@ -81,7 +82,7 @@ class Provocation:
         self.name = re.sub("^patch", "set", self.name)
         self.method = method.upper()
         self.path = path
-        self.names = {"namespace": "default", "queue": "q", "id": ISSUED_NEVER, "token": TOKEN, "file": "none.js", "schedule": "s", "watchdog": "w", "token_id": "t"}
+        self.names = {"namespace": "default", "queue": "q", "group": "g", "id": ISSUED_NEVER, "token": TOKEN, "file": "none.js", "schedule": "s", "watchdog": "w", "token_id": "t"}
         self.query = "queue=q&key=taken" if self.by_key else "queue=q" if self.name == "history" else ""
         self.headers = dict(LINES) if self.name == "putMany" else {}
         self.body = None
@@ -136,6 +137,8 @@ class Provocation:
             return {"queue": "q", **({} if "timeout_ms" in value else {"timeout": "1h"}), **value}
         if self.name == "setToken":
             return {"scopes": ["put"], **value}
+        if self.name == "setGroup" and ("per" in value or "per_ms" in value):
+            return {"rate": {"count": 1, **value}}
         if self.name == "beginSession":
             return {"token": "", **value}
         if self.name == "put":
@@ -159,6 +162,7 @@ HOW = {
     "unknown_token": lambda p: (p.with_name("token_id", "unheard-of"), p.with_body({"description": "x"} if p.name == "setToken" else {})),
     "bad_cron": lambda p: p.with_body({"queue": "q", "cron": "0 24 * * *"}),
     "bad_exclusion": lambda p: p.with_body(p.of_this_call({"closed": "NEVER"})),
+    "bad_group": lambda p: p.with_name("group", "a%0A") if "{group}" in p.path else p.with_body(p.of_this_call({"group": ""})),
     "bad_interval": lambda p: p.with_body({"queue": "q", "iso": "R5/PT1H"}),
     "bad_policy": lambda p: p.with_body({"transaction": {"check_back": {"after_ms": 1}, "otherwise": "some"}} if p.name == "put" else
                                         p.of_this_call({"misfire": "some"})),
@@ -229,8 +233,9 @@ HOW = {
     "lease_too_long": lambda p: p.with_body({"lease": "2d"}),
     "lease_too_short": lambda p: p.with_body({"lease_ms": 1}),
     "missing_member": lambda p: p.with_body({"scopes": None} if p.patches else {}) if p.name == "setToken" else (p.with_name("schedule", "full"), p.with_name("watchdog", "first"), p.with_body({"queue": None}))
-                      if p.patches and p.name != "setQueue" else p.with_body({"transaction": {}} if p.name == "put" else
-                                            {"target": {"webhook": {}}} if p.name == "setQueue" else {}),
+                      if p.patches and p.name not in ("setQueue", "setGroup") else p.with_body({"transaction": {}} if p.name == "put" else
+                                            {"target": {"webhook": {}}} if p.name == "setQueue" else
+                                            {"rate": {}} if p.name == "setGroup" else {}),
     "missing_parameter": lambda p: p.with_query(""),
     "namespace_limit": lambda p: p.with_name("namespace", "third"),
     "negative_duration": lambda p: p.with_query(p.waiting("-1s")) if p.name == "get" else p.with_body(p.of_this_call({DURATIONS[p.name] + "_ms": -1})),
@@ -242,7 +247,8 @@ HOW = {
     "out_of_range": lambda p: p.with_query("queues=1001") if p.name == "stats" else p.with_query("window=2h") if p.name == "lateness" else p.with_body(b'{"a":1e99999999999}'),
     "queue_full": lambda p: p.with_name("schedule" if p.name == "fireSchedule" else "queue", "full"),
     "queue_limit": lambda p: p.with_name("schedule", "one-too-many") if p.name == "fireSchedule" else (
-        p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else p.of_this_call({}))),
+        p.with_name("queue", "one-too-many"), p.with_body({"wait": "1s"} if p.name == "lease" else {"leased": 1} if p.name == "setGroup" else
+                                                       {"for": "1s"} if p.name == "backOffGroup" else p.of_this_call({}))),
     "queue_not_empty": lambda p: p.with_name("queue", "q"),
     "schedule_limit": lambda p: (p.with_name("schedule", "third"), p.with_body(p.of_this_call({}))),
     "target_too_long": lambda p: p.with_query("x=" + "y" * 5000),
@@ -408,7 +414,7 @@ class Answers(unittest.TestCase):
             met.add((method.lower(), path, answer.status))
             return json.loads(answer.text) if answer.headers["content-type"] == "application/json" and answer.text else None
 
-        whole = {"body": "x", "retry": {"attempts": 3, "first": "1s", "factor": 1.5, "max": "1m", "jitter": 0.25}, "priority": 3, "order_key": "o", "headers": {"a": "b"}, "content_type": "text/plain", "key": "k",
+        whole = {"body": "x", "retry": {"attempts": 3, "first": "1s", "factor": 1.5, "max": "1m", "jitter": 0.25}, "priority": 3, "order_key": "o", "group": "g", "headers": {"a": "b"}, "content_type": "text/plain", "key": "k",
                  "expires_in": "1d"}
         traced = {**JSON, "traceparent": "00-" + "1" * 32 + "-" + "2" * 16 + "-01"}
         put = "/queues/{queue}/messages"
@@ -514,6 +520,18 @@ class Answers(unittest.TestCase):
         say("PUT", "/queues/{queue}", {"target": {"webhook": {"url": "https://receiver.example/in", "headers": {"Authorization": "Bearer x"}, "timeout": "5s", "concurrency": 8, "rate": 5}}})
         say("PATCH", "/queues/{queue}", {"target": {"webhook": {"headers": {"Authorization": None, "X-Team": "letters"}}}})
         say("PUT", "/queues/{queue}", {"target": "pull", "lease": "1m", "retry": {"jitter": 0.5}, "limits": {"pending": 1000}})
+        group = "/queues/{queue}/groups/{group}"
+        say("PUT", "/queues/{queue}", {"limits": {"leased": 3}, "rate": {"count": 5, "per": "1s", "burst": 2},
+                                       "groups": {"leased": 1, "rate": {"count": 1}}}, queue="grouped")
+        say("PATCH", "/queues/{queue}", {"rate": {"burst": None}, "groups": {"rate": None}}, queue="grouped")
+        say("POST", put, {"body": "x", "group": "a/b"}, queue="grouped")
+        self.assertEqual(say("POST", "/queues/{queue}:lease", {"wait": "20s"}, queue="grouped")["messages"][0]["group"], "a/b")
+        say("PUT", group, {"leased": 2, "rate": {"count": 3, "per": "1m", "burst": 3}, "weight": 7}, queue="grouped", group="a%2Fb")
+        say("PATCH", group, {"rate": {"per": None}, "weight": None}, queue="grouped", group="a%2Fb")
+        say("POST", group + ":backoff", {"for": "1h"}, queue="grouped", group="a%2Fb")
+        self.assertEqual(say("GET", group, queue="grouped", group="a%2Fb")["limited_by"], "backoff")
+        self.assertEqual(len(say("GET", "/queues/{queue}/groups", queue="grouped", query="?order=name&after=a")["groups"]), 1)
+        say("DELETE", group, queue="grouped", group="a%2Fb")
         say("POST", "/queues/{queue}:resume")
         say("POST", "/queues/{queue}:purge")
         say("DELETE", "/queues/{queue}", queue="unheard-of")

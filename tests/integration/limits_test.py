@@ -328,6 +328,7 @@ REFUSES = {
                                 lambda daemon, size: put(daemon, headers={"a": "b" * 9, "c": "d" * (size - 11)})),
     "limits.key_max": ([], 256, key),
     "limits.order_key_max": ([], 256, lambda daemon, size: put(daemon, order_key="k" * size)),
+    "limits.group_max": ([], 256, lambda daemon, size: put(daemon, group="g" * size)),
     "limits.content_type_max": ([], 256, content_type),
     "limits.batch_max": ([], 1000, batch),
     "limits.json_depth_max": ([], 32, json_depth),

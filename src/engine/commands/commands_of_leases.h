@@ -65,6 +65,7 @@ struct Delivered : Content {
     bool maybe_delivered = false;
     std::string key;
     std::string order_key;
+    std::string group;
     std::string watchdog;  // its watchdog, and the last feed before
     DueMs fed_ms = 0;
     DueMs late_from_ms = 0;        // the start of its lateness (engine/commands/lateness.h)

@@ -239,6 +239,7 @@ void Dispatcher::grant(QueueNumber number, const std::vector<ReadyKey>& all, Rep
         message.key = recent_.key(entry);
         message.checkpoint = recent_.work(entry).checkpoint;
         message.order_key = recent_.order_key(taken.entry);
+        message.group = recent_.groups()[recent_.group_of(taken.entry)].group;
         delivery.log_positions.push_back(entry.log_position);
         if (!cache_.holds(entry.log_position)) missing.push_back(entry.log_position);
     }

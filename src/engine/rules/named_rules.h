@@ -383,6 +383,7 @@ class NamedRules : protected Uses<EngineOptions, RecentTier, ServerTime, EngineC
         record.state.name_space = by.name_space();
         record.state.queue = rule.queue;
         record.state.order_key = rule.order_key;
+        record.state.group = rule.group;
         record.content = whole.content;
         record.content.put_ms = now_;
         return record;

@@ -122,6 +122,7 @@ GroupAnswer Groups::describe(QueueNumber number, std::string_view name) const {
     const Group* group = turns_.find(number, name);
     if (group == nullptr) return answer;
     if (group->conf) answer.settings = group->conf->settings;
+    if (answer.settings.backoff_until_ms <= now_) answer.settings.backoff_until_ms = 0;
     answer.ready = group->ready_count + group->behind;
     answer.is_ready_min = !group->is_counted;
     answer.leased = group->leased_count;

@@ -1,6 +1,7 @@
 #include "engine/settings/settings.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "base/error_codes.h"
@@ -231,8 +232,11 @@ Status Settings::check(const QueueSettings& settings) const {
         if (Status legal = check_lease_time(settings.lease_ms); !legal) return legal;
     }
     if (const Result<RetryRule> rule = chosen_rule(settings.retry, options_.retry); !rule) return rule.error();
-    return check_ranges(fields_of<QueueSettings>(), &settings,
-                        [this](std::string_view) { return options_.pending_limit_max; });
+    return check_ranges(fields_of<QueueSettings>(), &settings, [this](std::string_view limit) {
+        if (limit == "limits.leased_max") return std::uint64_t{options_.leased_max};
+        // The limits of a target are checked where it is read.
+        return limit == "limits.pending_max" ? options_.pending_limit_max : std::numeric_limits<std::uint64_t>::max();
+    });
 }
 
 void Settings::apply_queue(Operation& operation, const std::string& name_space) {

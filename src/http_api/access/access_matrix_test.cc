@@ -57,6 +57,12 @@ constexpr Row kRows[] = {
     {"POST /v1/queues/{}:purge", "admin", "queue"},
     {"POST /v1/queues/{}:redrive", "admin", "queue"},
     {"POST /v1/queues/{}:discard", "admin", "queue"},
+    {"GET /v1/queues/{}/groups", "read", "queue"},
+    {"GET /v1/queues/{}/groups/{}", "read", "queue"},
+    {"PUT /v1/queues/{}/groups/{}", "admin", "queue"},
+    {"PATCH /v1/queues/{}/groups/{}", "admin", "queue"},
+    {"DELETE /v1/queues/{}/groups/{}", "admin", "queue"},
+    {"POST /v1/queues/{}/groups/{}:backoff", "consume", "queue"},
     {"GET /v1/queues", "read", "things"},
     {"GET /v1/history", "read", "things"},
     {"GET /v1/forecast", "read", "things"},
@@ -139,6 +145,7 @@ std::string target_of(const Row& row) {
         const bool is_number = path.starts_with("/v1/messages/");
         path.replace(name, 2, is_number ? "1024" : row.about == "namespace" ? "shop" : "orders-1");
     }
+    if (const std::size_t group = path.find("{}"); group != std::string::npos) path.replace(group, 2, "ann");
     return is_of_namespace ? "/v1/namespaces/shop" + path.substr(3) : path;
 }
 

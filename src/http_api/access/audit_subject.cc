@@ -24,7 +24,9 @@ std::optional<AuditSubject> audit_subject(const CallPath& call, std::string_view
     const std::string_view verb = audit_verb(call.what, method);
     if (verb.empty()) return std::nullopt;
     const bool is_of_server = call.what == What::token || call.what == What::rotate_token || is_page(call.what);
-    return AuditSubject{verb, is_of_server ? std::string() : decoded(call.name_space), decoded(call.name)};
+    std::string object = decoded(call.name);
+    if (call.what == What::group) object.append("/groups/").append(decoded(call.inner_name));
+    return AuditSubject{verb, is_of_server ? std::string() : decoded(call.name_space), std::move(object)};
 }
 
 AuditEntry audit_entry(const RequestNote& note, ErrorCode code, InstantMs now) {
@@ -63,6 +65,8 @@ std::string_view audit_verb(CallPath::What what, std::string_view method) {
             return "queue.redrive";
         case What::discard:
             return "queue.discard";
+        case What::group:
+            return settings_verb(method, "group.set", "group.remove");
         case What::schedule:
             return settings_verb(method, "schedule.set", "schedule.remove");
         case What::pause_schedule:
@@ -112,6 +116,8 @@ std::string_view audit_verb(CallPath::What what, std::string_view method) {
         case What::message_by_key:
         case What::forecast:
         case What::tokens:
+        case What::groups:
+        case What::back_off_group:
         case What::healthz:
         case What::readyz:
         case What::metrics:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error_codes.h"
+#include "http_api/fields/content_members.h"
 #include "http_api/fields/name_rule.h"
 #include "net/http/http_target.h"
 
@@ -40,6 +41,17 @@ Result<std::string> read_schedule_name(const CallPath& path, const HttpApiOption
 
 Result<std::string> read_watchdog_name(const CallPath& path, const HttpApiOptions& options) {
     return read_name(path.name, options, kWatchdogName);
+}
+
+Result<std::string> read_group(const CallPath& path) {
+    Result<std::string> name = decode(path.inner_name);
+    if (name && !is_label(*name, kGroupBytesMax)) {
+        return Error{"bad_group"_code,
+                     "a group has a name of 1 to " + std::to_string(kGroupBytesMax) +
+                         " bytes in UTF-8 without control characters; a slash in it is %2F, and a colon %3A",
+                     "group"};
+    }
+    return name;
 }
 
 Result<MessageId> read_message_id(const CallPath& path) {

@@ -16,6 +16,8 @@ Result<std::string> read_namespace(const CallPath& path, const HttpApiOptions& o
 Result<std::string> read_queue(const CallPath& path, const HttpApiOptions& options);
 Result<std::string> read_schedule_name(const CallPath& path, const HttpApiOptions& options);
 Result<std::string> read_watchdog_name(const CallPath& path, const HttpApiOptions& options);
+// Codes: bad_path, bad_group.
+Result<std::string> read_group(const CallPath& path);
 
 // Codes: bad_path, bad_id.
 Result<MessageId> read_message_id(const CallPath& path);

@@ -10,6 +10,7 @@
 
 #include "base/error_codes.h"
 #include "base/json_writer.h"
+#include "http_api/answers/group_text.h"
 #include "http_api/answers/message_text.h"
 #include "http_api/answers/name_cursor.h"
 #include "http_api/answers/namespace_text.h"
@@ -208,6 +209,18 @@ HttpResponse write(const NamespaceListAnswer& answer) {
     std::optional<std::string> cursor;
     if (!answer.complete) cursor = name_cursor(NameList::namespaces, "", answer.namespaces.back().name_space);
     return page("namespaces", answer.namespaces, cursor, write_namespace);
+}
+
+HttpResponse write(const GroupAnswer& answer) {
+    return json_response(200, [&](JsonWriter& json) { write_group(json, answer); });
+}
+
+HttpResponse write(const GroupListAnswer& answer) {
+    return json_response(200, [&](JsonWriter& json) {
+        json.open().open_array("groups");
+        for (const GroupAnswer& group : answer.groups) write_group(json, group);
+        json.close_array().number("known", answer.known).boolean("more", !answer.complete).close();
+    });
 }
 
 HttpResponse write(const TokenAnswer& answer) {

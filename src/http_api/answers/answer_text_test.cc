@@ -27,6 +27,32 @@ void expect_json(const HttpResponse& response, int status, std::string_view body
     EXPECT_TRUE(response.headers.empty());
 }
 
+TEST(AnswerText, groups_show_what_keeps_them_from_delivery) {
+    GroupAnswer group;
+    group.queue = "calls";
+    group.group = "a/b:backoff";
+    expect_json(answer_text(group), 200,
+                R"({"queue":"calls","group":"a/b:backoff","ready":0,"leased":0,"settings":{}})");
+    group.name_space = "team";
+    group.settings = {.revision = 2, .leased_max = 3, .rate = RateRule{5, 60'000, 2}, .weight = 4};
+    group.settings.backoff_until_ms = 1'798'783'201'000;
+    group.ready = 7;
+    group.is_ready_min = true;
+    group.leased = 3;
+    group.oldest_due_ms = 1'798'783'200'000;
+    group.limited_by = LimitedBy::backoff;
+    group.limited_since_ms = 1'798'783'200'500;
+    const std::string text =
+        R"({"namespace":"team","queue":"calls","group":"a/b:backoff","ready":7,"ready_is_minimum":true,"leased":3,)"
+        R"("oldest_due":"2027-01-01T06:00:00.000Z","oldest_due_ms":1798783200000,"limited_by":"backoff",)"
+        R"("limited_since":"2027-01-01T06:00:00.500Z","limited_since_ms":1798783200500,)"
+        R"("backoff_until":"2027-01-01T06:00:01.000Z","backoff_until_ms":1798783201000,)"
+        R"("settings":{"leased":3,"rate":{"count":5,"per_ms":60000,"burst":2},"weight":4}})";
+    expect_json(answer_text(group), 200, text);
+    expect_json(answer_text(GroupListAnswer{{group}, 9, false}), 200,
+                R"({"groups":[)" + text + R"(],"known":9,"more":true})");
+}
+
 TEST(AnswerText, of_a_put) {
     expect_json(
         answer_text(PutAnswer{9007199254740991, State::scheduled, kDue}), 201,
@@ -118,10 +144,11 @@ TEST(AnswerText, of_a_message_that_waits_and_of_one_that_has_ended) {
     ended.put_ms = 0;
     ended.row.state.expires_ms = kDue + 1000;
     ended.row.state.order_key = "ann";
+    ended.row.state.group = "eve";
     expect_json(answer_text(ended), 200,
                 R"({"id":"1024","namespace":"team","queue":"mail","state":"done","due":"2027-01-01T06:00:00.250Z",)"
                 R"("due_ms":1798783200250,"nominal_due_ms":1798783200200,"expires":"2027-01-01T06:00:01.250Z",)"
-                R"("expires_ms":1798783201250,"order_key":"ann","priority":-5,"attempts":2,)"
+                R"("expires_ms":1798783201250,"order_key":"ann","group":"eve","priority":-5,"attempts":2,)"
                 R"("maybe_delivered":true,"lease_until_ms":1798783200310,"ended":"2027-01-01T06:00:00.300Z",)"
                 R"("ended_ms":1798783200300})");
 }
@@ -332,7 +359,7 @@ TEST(AnswerText, has_a_row_for_each_member_of_a_message) {
     state.due_ms = kDue + 1;
     state.nominal_due_ms = kDue;
     state.expires_ms = kDue + 2;
-    state.order_key = state.key = "k";
+    state.order_key = state.group = state.key = "k";
     state.next_occurrence = 4;
     state.retry.emplace();
     shown.blocked_by = "queue_full"_code;

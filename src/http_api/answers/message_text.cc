@@ -28,6 +28,7 @@ void write_row(JsonWriter& json, const MessageRow& row) {
     }
     if (state.expires_ms != 0) write_instant(json, "expires", "expires_ms", state.expires_ms);
     if (!state.order_key.empty()) json.text("order_key", state.order_key);
+    if (!state.group.empty()) json.text("group", state.group);
     if (!state.key.empty()) json.text("key", state.key);
     json.number("priority", state.priority).number("attempts", state.attempts);
     json.boolean("maybe_delivered", state.maybe_delivered);
@@ -116,6 +117,7 @@ void write_delivered(JsonWriter& json, std::string_view queue, const Delivered& 
     write_id(json, message.id);
     json.text("queue", queue).text("lease", lease_text(message.lease));
     json.number("lease_until_ms", message.lease_until_ms);
+    if (!message.group.empty()) json.text("group", message.group);
     if (!message.key.empty()) json.text("key", message.key);
     if (!message.checkpoint.empty()) json.json("checkpoint", on_one_line(message.checkpoint));
     write_content(json, message);

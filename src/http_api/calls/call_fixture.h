@@ -110,7 +110,8 @@ inline std::string describe(const Command& command) {
             if constexpr (std::is_same_v<T, PutCommand>) {
                 return "put " + c.name_space + " " + c.queue + when(c.when) +
                        (c.expires ? " expires:" + when(*c.expires) : "") +
-                       (c.order_key.empty() ? "" : " order_key=" + c.order_key) + " priority=" + number(c.priority) +
+                       (c.order_key.empty() ? "" : " order_key=" + c.order_key) +
+                       (c.group.empty() ? "" : " group=" + c.group) + " priority=" + number(c.priority) +
                        " body=" + c.body + " type=" + c.content_type + " headers=" + c.headers +
                        " trace=" + c.traceparent + (c.key.empty() ? "" : " key=" + c.key) + retry(c.retry) +
                        repeat(c.repeat) + transaction(c.transaction) + (c.is_held ? " held" : "");
@@ -179,6 +180,20 @@ inline std::string describe(const Command& command) {
                                              (settings.kafka->partition ? number(*settings.kafka->partition) : "-") +
                                              (settings.kafka->exactly_once ? " exactly_once" : " at_least_once")
                                        : "");
+            } else if constexpr (std::is_same_v<T, ChangeGroupCommand>) {
+                GroupSettings settings{.revision = 4, .leased_max = 3, .backoff_until_ms = 7'000};
+                if (const Status changed = c.change(settings, 5'000); !changed) return changed.error().message;
+                return "change group " + c.name_space + " " + c.queue + " " + c.group +
+                       " revision=" + number(settings.revision) + " leased=" + number(settings.leased_max) +
+                       (settings.rate ? " rate=" + number(settings.rate->count) + "," + number(settings.rate->per_ms) +
+                                            "," + number(settings.rate->burst)
+                                      : "") +
+                       " weight=" + number(settings.weight) + " backoff=" + number(settings.backoff_until_ms);
+            } else if constexpr (std::is_same_v<T, DescribeGroupCommand>) {
+                return "describe group " + c.name_space + " " + c.queue + " " + c.group;
+            } else if constexpr (std::is_same_v<T, ListGroupsCommand>) {
+                return "list groups " + c.name_space + " " + c.queue + " order=" + number(static_cast<int>(c.order)) +
+                       " after=" + c.after + " limit=" + number(c.limit);
             } else if constexpr (std::is_same_v<T, DescribeQueueCommand>) {
                 return "describe " + c.name_space + " " + c.queue;
             } else if constexpr (std::is_same_v<T, ListQueuesCommand>) {

@@ -11,7 +11,8 @@ namespace {
 
 using What = CallPath::What;
 
-// "/v1/COLLECTION/NAME:VERB" or "/v1/COLLECTION/NAME/PART"; without a name "/v1/COLLECTION:VERB".
+// "/v1/COLLECTION/NAME:VERB" or "/v1/COLLECTION/NAME/PART"; without a name "/v1/COLLECTION:VERB". A part "groups/{}"
+// has a name too, and may have a verb after it.
 struct Shape {
     What what;
     bool named;
@@ -101,6 +102,10 @@ constexpr Shape kShapes[] = {
      setting_needs({kServer, Scope::admin}, {kServer, Scope::admin})},
     {What::rotate_token, true, "tokens", "rotate", "", "POST", {.post = {kServer, Scope::admin}}},
     {What::tokens, false, "tokens", "", "", "GET, HEAD", {.get = {kServer, Scope::admin}}},
+    {What::groups, true, "queues", "", "groups", "GET, HEAD", {.get = {kQueue, Scope::read}}},
+    {What::group, true, "queues", "", "groups/{}", kSettingMethods,
+     setting_needs({kQueue, Scope::read}, {kQueue, Scope::admin})},
+    {What::back_off_group, true, "queues", "", "groups/{}:backoff", "POST", {.post = {kQueue, Scope::consume}}},
 };
 
 constexpr std::string_view kAllMethods[] = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"};
@@ -135,6 +140,15 @@ bool cut_verb(std::string_view& name, std::string_view& verb) {
     return !verb.empty();
 }
 
+// Whether the part of a shape has a name with this verb, in this collection.
+bool is_of_inner(std::string_view part, std::string_view collection, std::string_view verb) {
+    if (!part.starts_with(collection)) return false;
+    part.remove_prefix(collection.size());
+    if (!part.starts_with("/{}")) return false;
+    part.remove_prefix(3);
+    return verb.empty() ? part.empty() : part.starts_with(':') && part.substr(1) == verb;
+}
+
 }  // namespace
 
 std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
@@ -147,20 +161,27 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
         // These do not belong to a namespace.
         if (segments.front() == "namespaces" || segments.front().starts_with("tokens")) return std::nullopt;
     }
-    if (segments.empty() || segments.size() > 3) return std::nullopt;
+    if (segments.empty() || segments.size() > 4) return std::nullopt;
     std::string_view collection = segments[0];
     std::string_view verb;
     std::string_view part;
     const bool named = segments.size() > 1;
     if (named) path.name = segments[1];
-    if (segments.size() == 3) {
+    const bool has_inner = segments.size() == 4;
+    std::string_view inner_verb;
+    if (segments.size() >= 3) {
         part = segments[2];
         if (part.empty()) return std::nullopt;
+        if (has_inner) {
+            path.inner_name = segments[3];
+            if (!cut_verb(path.inner_name, inner_verb)) return std::nullopt;
+        }
     } else if (!cut_verb(named ? path.name : collection, verb)) {
         return std::nullopt;
     }
     const auto* shape = std::find_if(std::begin(kShapes), std::end(kShapes), [&](const Shape& each) {
-        return each.named == named && each.collection == collection && each.verb == verb && each.part == part;
+        return each.named == named && each.collection == collection && each.verb == verb &&
+               (has_inner ? is_of_inner(each.part, part, inner_verb) : each.part == part);
     });
     if (shape == std::end(kShapes)) return std::nullopt;
     path.what = shape->what;
@@ -170,9 +191,9 @@ std::optional<CallPath> find_call(std::span<const std::string_view> segments) {
 
 std::optional<CallPath> find_call(const HttpRequest& request) {
     for (const ServerPage& page : kServerPages) {
-        if (page.path == request.path) return CallPath{page.what, {}, {}};
+        if (page.path == request.path) return CallPath{page.what, {}, {}, {}};
     }
-    if (request.path.starts_with("/assets/")) return CallPath{What::asset, {}, {}};
+    if (request.path.starts_with("/assets/")) return CallPath{What::asset, {}, {}, {}};
     std::optional<CallPath> call = find_call(request.segments);
     if (call && call->what == What::put && request.method == "POST") call->is_raw_put = !is_json(request);
     return call;
@@ -221,13 +242,15 @@ HttpRoute classify(const HttpRequest& request) {
     route.call = static_cast<unsigned>(call->what) + 1 + (call->is_raw_put ? kRawPutBit : 0);
     route.outer_name = call->name_space;
     route.name = call->name;
+    route.inner_name = call->inner_name;
     return route;
 }
 
 std::optional<CallPath> call_of(const HttpRoute& route) {
     const unsigned call = route.call & ~kRawPutBit;
     if (call == 0) return std::nullopt;
-    return CallPath{static_cast<What>(call - 1), route.outer_name, route.name, (route.call & kRawPutBit) != 0};
+    return CallPath{static_cast<What>(call - 1), route.outer_name, route.name, route.inner_name,
+                    (route.call & kRawPutBit) != 0};
 }
 
 std::string_view allowed_methods(const CallPath& path) {

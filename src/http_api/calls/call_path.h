@@ -63,6 +63,9 @@ struct CallPath {
         token,  // an access token
         rotate_token,
         tokens,
+        groups,  // all of a queue
+        group,
+        back_off_group,
         // Pages of the server itself.
         healthz,
         readyz,
@@ -81,8 +84,9 @@ struct CallPath {
         asset
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
-    std::string_view name;    // of the queue, schedule, watchdog or token, the message's id, the lease token
-    bool is_raw_put = false;  // its body is the message's, and its members came as header fields
+    std::string_view name;          // of the queue, schedule, watchdog or token, the message's id, the lease token
+    std::string_view inner_name{};  // of the group of that queue
+    bool is_raw_put = false;        // its body is the message's, and its members came as header fields
 };
 
 // The call of a request; none if there is no such call. Does not check whether the method is allowed.

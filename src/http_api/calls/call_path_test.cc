@@ -26,8 +26,34 @@ std::string found(const std::string& path) {
            std::string(call->name);
 }
 
+// "what queue group", still encoded, or "none".
+std::string found_group(const std::string& path) {
+    std::vector<std::string_view> segments;
+    split_path(path, segments);
+    const std::optional<CallPath> call = find_call(segments);
+    if (!call) return "none";
+    const std::string_view what = call->what == CallPath::What::groups           ? "groups"
+                                  : call->what == CallPath::What::group          ? "group"
+                                  : call->what == CallPath::What::back_off_group ? "back off"
+                                                                                 : "other";
+    return std::string(what).append(" ").append(call->name).append(" ").append(call->inner_name);
+}
+
 void expect_calls(const std::vector<std::pair<std::string, std::string>>& cases) {
     for (const auto& [path, call] : cases) EXPECT_EQ(found(path), call) << path;
+}
+
+TEST(CallPath, finds_groups_by_a_name_with_any_characters) {
+    EXPECT_EQ(found_group("/v1/queues/q/groups"), "groups q ");
+    EXPECT_EQ(found_group("/v1/queues/q/groups/ann"), "group q ann");
+    EXPECT_EQ(found_group("/v1/namespaces/n/queues/q/groups/ann:backoff"), "back off q ann");
+    EXPECT_EQ(found_group("/v1/queues/q/groups/a%2Fb%3Abackoff"), "group q a%2Fb%3Abackoff");
+    EXPECT_EQ(found_group("/v1/queues/q/groups/a%2Fb%3Abackoff:backoff"), "back off q a%2Fb%3Abackoff");
+    EXPECT_EQ(found_group("/v1/queues/q/groups/a:b:backoff"), "back off q a:b");
+    for (const char* none : {"/v1/queues/q/groups/a/b", "/v1/queues/q/groups/a:pause", "/v1/queues/q/groups/a:",
+                             "/v1/queues/q/messages/a", "/v1/queues/q/groups:backoff", "/v1/schedules/q/groups/a"}) {
+        EXPECT_EQ(found_group(none), "none") << none;
+    }
 }
 
 TEST(CallPath, names_the_call) {

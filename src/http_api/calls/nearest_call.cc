@@ -118,6 +118,7 @@ std::string shown_path(std::string_view shape) {
             text.replace(name, 2, placeholder);
         }
     }
+    if (const std::size_t group = text.find("{}"); group != std::string::npos) text.replace(group, 2, "{group}");
     return text;
 }
 

@@ -88,22 +88,20 @@ Status read_priority(const JsonRequest& request, std::int32_t& into) {
     return {};
 }
 
-Status read_order_key(const JsonRequest& request, std::string& into) {
-    const Result<std::optional<std::string_view>> read = request.text("order_key");
+// A name of the caller's own. `why` says what messages with the same one have in common.
+Status read_label(const JsonRequest& request, std::string_view member, std::size_t bytes_max, ErrorCode code,
+                  std::string_view why, std::string& into) {
+    const Result<std::optional<std::string_view>> read = request.text(member);
     if (!read) return read.error();
-    reset_if_removed(request, "order_key", into);
+    reset_if_removed(request, member, into);
     if (!*read) return {};
-    const std::string_view order_key = **read;
-    const bool has_control = std::any_of(order_key.begin(), order_key.end(),
-                                         [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
-    if (order_key.empty() || order_key.size() > kOrderKeyBytesMax || has_control || !is_utf8(order_key)) {
-        return Error{"bad_order_key"_code,
-                     "`order_key` must be a string of 1 to " + std::to_string(kOrderKeyBytesMax) +
-                         " bytes in UTF-8 without control characters; messages with the same one are delivered one "
-                         "after the other",
-                     "order_key"};
+    if (!is_label(**read, bytes_max)) {
+        return Error{code,
+                     "`" + std::string(member) + "` must be a string of 1 to " + std::to_string(bytes_max) +
+                         " bytes in UTF-8 without control characters; messages with the same one " + std::string(why),
+                     std::string(member)};
     }
-    into = order_key;
+    into = **read;
     return {};
 }
 
@@ -119,6 +117,12 @@ Status read_content_type(const JsonRequest& request, std::string& into) {
 
 }  // namespace
 
+bool is_label(std::string_view text, std::size_t bytes_max) {
+    const bool has_control = std::any_of(text.begin(), text.end(),
+                                         [](char c) { return static_cast<unsigned char>(c) < ' ' || c == '\x7f'; });
+    return !text.empty() && text.size() <= bytes_max && !has_control && is_utf8(text);
+}
+
 bool has_body(const JsonRequest& json) {
     return std::any_of(std::begin(kBodyMembers), std::end(kBodyMembers),
                        [&](std::string_view member) { return json.has(member); });
@@ -133,7 +137,12 @@ Status check_body_size(std::string_view body, const HttpApiOptions& options) {
 }
 
 Status read_content_members(const JsonRequest& json, const HttpApiOptions& options, PutCommand& put) {
-    Status read = read_order_key(json, put.order_key);
+    Status read = read_label(json, "order_key", kOrderKeyBytesMax, "bad_order_key"_code,
+                             "are delivered one after the other", put.order_key);
+    if (read) {
+        read = read_label(json, "group", kGroupBytesMax, "bad_group"_code, "share a turn, and the limits of groups",
+                          put.group);
+    }
     if (read) read = read_priority(json, put.priority);
     if (read) read = read_retry(json, put.retry);
     if (changes_body(json)) {

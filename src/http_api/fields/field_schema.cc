@@ -10,6 +10,7 @@
 #include "http_api/fields/lease_rows.h"
 #include "http_api/fields/message_rows.h"
 #include "http_api/fields/put_rows.h"
+#include "resource/group_settings.h"
 #include "resource/namespace_settings.h"
 #include "resource/queue_settings.h"
 #include "resource/repeat_fields.h"
@@ -34,7 +35,9 @@ json::object reference(std::string_view component) {
 constexpr Component kComponents[] = {
     {"QueueSettings", fields_of<QueueSettings>},
     {"NamespaceSettings", fields_of<NamespaceSettings>},
+    {"GroupSettings", fields_of<GroupSettings>},
     {"Retry", fields_of<RetryChoice>},
+    {"Rate", fields_of<RateRule>},
     {"Webhook", fields_of<WebhookTarget>},
     {"KafkaTopic", fields_of<KafkaTarget>},
     {"Put", fields_of<PutCommand>},

@@ -97,6 +97,8 @@ TEST(FieldSchema, has_each_member_with_its_kind_and_range) {
 
 TEST(FieldPages, say_what_the_tables_say) {
     expect_member_table(fields_of<QueueSettings>(), "http_api.md", "src/resource/queue_settings.cc");
+    expect_member_table(fields_of<GroupSettings>(), "http_api.md", "src/resource/group_settings.cc");
+    expect_member_table(fields_of<RateRule>(), "http_api.md", "src/resource/rate_rule.cc");
     expect_member_table(fields_of<NamespaceSettings>(), "http_api.md", "src/resource/namespace_settings.cc");
     expect_member_table(fields_of<RetryChoice>(), "http_api.md", "src/resource/retry_fields.cc");
     expect_member_table(fields_of<PutCommand>(), "http_api.md", "src/http_api/fields/put_rows.cc");

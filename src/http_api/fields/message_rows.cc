@@ -9,6 +9,7 @@ constexpr std::string_view kCountSchema = R"({"$ref": "#/components/schemas/Coun
 constexpr std::string_view kMsSchema = R"({"$ref": "#/components/schemas/InstantMs"})";
 constexpr std::string_view kFlagSchema = R"({"type": "boolean"})";
 constexpr std::string_view kKeySchema = R"({"$ref": "#/components/schemas/Key"})";
+constexpr std::string_view kGroupSchema = R"({"$ref": "#/components/schemas/GroupName"})";
 constexpr std::string_view kProgressSchema = R"({"$ref": "#/components/schemas/Progress"})";
 constexpr std::string_view kCheckpointSchema = R"({"$ref": "#/components/schemas/Checkpoint"})";
 constexpr std::string_view kCheckSchema = R"({"$ref": "#/components/schemas/Check"})";
@@ -45,6 +46,7 @@ constexpr Field kShownRows[] = {
     at_time("expires", "if it expires"),
     as("order_key", R"({"$ref": "#/components/schemas/OrderKey"})",
        "if it has one. A [recurring message](#recurring-messages) shows that of its occurrences"),
+    as("group", kGroupSchema, "its [group](#groups), if it has one"),
     as("key", kKeySchema, "if it was put with one"),
     always(as("priority", R"({"$ref": "#/components/schemas/Priority"})")),
     always(as("attempts", kCountSchema, "deliveries that have started")),
@@ -118,6 +120,7 @@ constexpr Field kDeliveryRows[] = {
     always(as("queue", kNameSchema)),
     always(as("lease", R"({"$ref": "#/components/schemas/LeaseToken"})")),
     always(as("lease_until_ms", kMsSchema)),
+    as("group", kGroupSchema),
     as("key", kKeySchema),
     as("checkpoint", kCheckpointSchema),
     as("body", R"({"type": "string"})"),

@@ -22,6 +22,7 @@ constexpr Field kPutRows[] = {
             "Expires if it has not been leased by this time; format and time zone as for --due",
             {.page = "the same as an instant; not with `expires_in`", .option = "--expires TIME"}),
     content_rows::kOrderKey,
+    content_rows::kGroup,
     content_rows::kPriority,
     object<&PutCommand::repeat>(0, "repeat", {}, {.page = "makes it a [recurring message](#recurring-messages)"}),
     content_rows::kRetry,

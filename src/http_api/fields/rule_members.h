@@ -38,6 +38,7 @@ inline Status read_rule_queue(const JsonRequest& json, const HttpApiOptions& opt
 inline PutCommand content_to_change(const MessageTemplate& rule, const MessageContent& content) {
     PutCommand put;
     put.order_key = rule.order_key;
+    put.group = rule.group;
     put.priority = rule.priority;
     put.retry = rule.retry;
     copy_content(content, put);
@@ -46,6 +47,7 @@ inline PutCommand content_to_change(const MessageTemplate& rule, const MessageCo
 
 inline void set_content(MessageTemplate& rule, const PutCommand& put) {
     rule.order_key = put.order_key;
+    rule.group = put.group;
     rule.priority = put.priority;
     rule.retry = put.retry;
     rule.content_hash = hash_request(put.content_type, hash_request(put.headers, hash_request(put.body)));

@@ -191,6 +191,7 @@ std::uint64_t hash_put(const PutCommand& put, const When& when) {
     to.boolean(11, put.is_held);
     to.text(12, put.content_type);
     if (!put.headers.empty()) to.text(13, headers_text(put.headers));
+    to.text(14, put.group);
     return hash_request(said, is_json ? hash_request(canonical_json(put.body)) : hash_request(put.body));
 }
 

@@ -23,7 +23,7 @@ TEST(ScheduleRequest, a_put_is_read_whole) {
         "queue": "q", "cron": "30 2 * * *", "zone": "Europe/Oslo", "dst": "skip", "dst_repeat": "both",
         "closed": "SAT SUN", "start": "2027-01-01T00:00:00Z", "end_ms": 1830000000000, "times": 9, "jitter": "30s",
         "misfire": "all", "misfire_window": "1h", "overlap": "queue_one", "paused": true, "body": "go",
-        "headers": {"a": "b"}, "content_type": "text/plain", "priority": -1, "order_key": "k", "expires_in": "5m",
+        "headers": {"a": "b"}, "content_type": "text/plain", "priority": -1, "order_key": "k", "group": "g", "expires_in": "5m",
         "retry": {"attempts": 2}})",
                                                 "",
                                                 {{"traceparent", "x"}}});
@@ -42,6 +42,7 @@ TEST(ScheduleRequest, a_put_is_read_whole) {
     EXPECT_EQ(rule.queue, "q");
     EXPECT_EQ(rule.priority, -1);
     EXPECT_EQ(rule.order_key, "k");
+    EXPECT_EQ(rule.group, "g");
     EXPECT_EQ(rule.expires_after_ms, 300'000);
     EXPECT_EQ(rule.retry.attempts, 2);
     EXPECT_EQ(schedule.paused, true);

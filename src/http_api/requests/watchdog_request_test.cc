@@ -19,7 +19,7 @@ TEST(WatchdogRequest, a_put_is_read_whole) {
     const Result<Command> command = command_of({"PUT", "/v1/namespaces/team/watchdogs/a%2Fb",
                                                 R"({
         "queue": "q", "timeout": "30s", "max": "5m", "repeat_every": "1h", "feed": true, "body": "go",
-        "headers": {"a": "b"}, "content_type": "text/plain", "priority": -1, "order_key": "k", "expires_in": "5m",
+        "headers": {"a": "b"}, "content_type": "text/plain", "priority": -1, "order_key": "k", "group": "g", "expires_in": "5m",
         "retry": {"attempts": 2}})"});
     ASSERT_TRUE(command) << command.error().message;
     const auto& watchdog = std::get<PutWatchdogCommand>(*command);
@@ -33,6 +33,7 @@ TEST(WatchdogRequest, a_put_is_read_whole) {
     EXPECT_EQ(rule.queue, "q");
     EXPECT_EQ(rule.priority, -1);
     EXPECT_EQ(rule.order_key, "k");
+    EXPECT_EQ(rule.group, "g");
     EXPECT_EQ(rule.expires_after_ms, 300'000);
     EXPECT_EQ(rule.retry.attempts, 2);
     EXPECT_EQ(watchdog.body, "go");

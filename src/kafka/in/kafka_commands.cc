@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error_codes.h"
+#include "http_api/fields/content_members.h"
 #include "http_api/fields/field_syntax.h"
 #include "http_api/fields/json_request.h"
 #include "http_api/fields/name_rule.h"
@@ -27,15 +28,17 @@ constexpr std::string_view kIgnored[] = {"duewheel-id",      "duewheel-due-ms", 
 
 // What the headers of a record say; the others are in `parts`.
 struct RecordHeaders {
-    std::optional<std::string_view> delay, due, topic, key, cron, repeat, on_key, within, traceparent;
+    std::optional<std::string_view> delay, due, topic, key, group, cron, repeat, on_key, within, traceparent;
     RecordParts parts;
 };
 
 std::optional<std::string_view>* header_of(RecordHeaders& headers, std::string_view name) {
     const std::pair<std::string_view, std::optional<std::string_view>*> known[] = {
-        {"duewheel-delay", &headers.delay},   {"duewheel-due", &headers.due},      {"duewheel-topic", &headers.topic},
-        {"duewheel-key", &headers.key},       {"duewheel-cron", &headers.cron},    {"duewheel-repeat", &headers.repeat},
-        {"duewheel-on-key", &headers.on_key}, {"duewheel-within", &headers.within}};
+        {"duewheel-delay", &headers.delay},   {"duewheel-due", &headers.due},
+        {"duewheel-topic", &headers.topic},   {"duewheel-key", &headers.key},
+        {"duewheel-group", &headers.group},   {"duewheel-cron", &headers.cron},
+        {"duewheel-repeat", &headers.repeat}, {"duewheel-on-key", &headers.on_key},
+        {"duewheel-within", &headers.within}};
     for (const auto& [each, into] : known) {
         if (equal_ignoring_case(name, each)) return into;
     }
@@ -46,7 +49,8 @@ Error unknown_header(std::string_view name) {
     const std::string shown(name.substr(0, 64));
     return {"unknown_member"_code,
             "the header `" + shown +
-                "` is unknown: give duewheel-delay, -due, -repeat, -cron, -topic, -key, -on-key or -within, or choose "
+                "` is unknown: give duewheel-delay, -due, -repeat, -cron, -topic, -key, -group, -on-key or -within, or "
+                "choose "
                 "another "
                 "name",
             shown};
@@ -169,6 +173,18 @@ Status read_repeat(const RecordHeaders& headers, std::optional<RepeatChoice>& in
     Result<std::optional<RepeatChoice>> repeat = read_repeat(*json);
     if (!repeat) return std::move(repeat).error();
     into = *std::move(repeat);
+    return {};
+}
+
+Status read_group(const RecordHeaders& headers, std::string& into) {
+    if (!headers.group) return {};
+    if (!is_label(*headers.group, kGroupBytesMax)) {
+        return Error{"bad_group"_code,
+                     "`duewheel-group` must have 1 to " + std::to_string(kGroupBytesMax) +
+                         " bytes in UTF-8 without control characters",
+                     "duewheel-group"};
+    }
+    into = *headers.group;
     return {};
 }
 
@@ -310,9 +326,11 @@ Result<KafkaCommand> read_kafka_record(const KafkaRecord& record, const KafkaCom
         for (const auto& said : {headers->delay, headers->due, headers->repeat}) {
             put.text_hash = hash_request(said.value_or(""), put.text_hash);
         }
+        if (headers->group) put.text_hash = hash_request(*headers->group, put.text_hash);
     }
     parts.source = kafka_input_name(record.topic, record.partition) + "/" + std::to_string(record.offset);
     put.headers = encode_record_parts(parts);
+    if (Status read = read_group(*headers, put.group); !read) return std::move(read).error();
     if (headers->cron) return read_schedule(*headers, options, std::move(put));
     put.key = std::move(key);
     When said;

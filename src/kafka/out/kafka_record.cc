@@ -39,6 +39,7 @@ KafkaRecord kafka_record_of(Delivered& message, RecordParts parts, const KafkaTa
     say("duewheel-lateness-ms", std::to_string(message.lateness_ms));
     say("duewheel-wait-ms", std::to_string(message.wait_ms));
     say("duewheel-attempt", std::to_string(message.attempt));
+    if (!message.group.empty()) say("duewheel-group", message.group);
     if (!parts.source.empty()) say("duewheel-source", std::move(parts.source));
     if (message.check) {
         say("duewheel-check-message", std::to_string(message.parent));

@@ -32,7 +32,7 @@ void retry_choice_fields(Visitor& visit, std::uint32_t first_tag, Choice& choice
     }
 }
 
-// Ten consecutive tags, of which the retry rule has five.
+// Ten consecutive tags, of which the retry rule has five. The group has a tag elsewhere: it was added later.
 template <class Visitor, class Template>
 void message_template_fields(Visitor& visit, std::uint32_t first_tag, Template& of) {
     visit.text(first_tag, of.queue);

@@ -44,6 +44,7 @@ struct HttpRoute {
     unsigned call = 0;
     std::string_view outer_name;  // parts of the path
     std::string_view name;
+    std::string_view inner_name;
 };
 
 struct HttpRequest {

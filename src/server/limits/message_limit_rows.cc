@@ -8,6 +8,7 @@
 #include "message/message.h"
 #include "message/retry_rule.h"
 #include "message/work_state.h"
+#include "resource/group_settings.h"
 #include "server/limits/limit_rows.h"
 
 namespace duewheel::limit_rows {
@@ -30,6 +31,8 @@ std::span<const Limit> of_messages() {
                                          {.codes = {"bad_key"_code}}),
         fixed<kOrderKeyBytesMax>("limits.order_key_max", Unit::bytes, "Maximum size of an order key.",
                                  {.codes = {"bad_order_key"_code}}),
+        fixed<kGroupBytesMax>("limits.group_max", Unit::bytes, "Maximum size of the name of a group.",
+                              {.codes = {"bad_group"_code}}),
         fixed<kMediaTypeBytesMax>("limits.content_type_max", Unit::bytes,
                                   "Maximum size of the media type of a message.",
                                   {.codes = {"bad_content_type"_code, "unsupported_media_type"_code}}),
