@@ -117,12 +117,12 @@ void set_member(json::object& request, std::string_view path, json::value value)
 }
 
 std::string option_of(std::string_view path) {
-    const std::size_t dot = path.rfind('.');
-    const std::string_view outer = path.substr(0, dot == path.npos ? 0 : dot);
-    const std::string_view group = outer.substr(outer.rfind('.') + 1);  // the whole, if there is no dot
-    std::string option = "--";
-    if (!group.empty() && group != "limits") option.append(group) += '-';
-    option.append(path.substr(dot + 1));
+    std::string option = "-";
+    while (!path.empty()) {
+        const std::string_view part = path.substr(0, path.find('.'));
+        path.remove_prefix(std::min(part.size() + 1, path.size()));
+        if (part != "limits" && part != "target") option.append("-").append(part);
+    }
     std::replace(option.begin(), option.end(), '_', '-');
     return option;
 }

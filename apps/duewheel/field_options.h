@@ -30,8 +30,8 @@ constexpr Field member(FieldKind kind, std::string_view path, std::string_view s
     return row;
 }
 
-// The option for the member `path`: the last component of its group except `limits`, and its name. `retry.attempts` is
-// --retry-attempts, `target.webhook.timeout` --webhook-timeout, `limits.put_rate` --put-rate.
+// The option for the member `path`: its components except `limits` and `target`. `groups.rate.count` is
+// --groups-rate-count, `target.webhook.timeout` --webhook-timeout, `limits.put_rate` --put-rate.
 std::string option_of(std::string_view path);
 
 // Sets a member inside of other objects, which are made: "limits.pending".

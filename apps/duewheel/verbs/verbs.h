@@ -17,6 +17,7 @@ void add_list_verbs(CLI::App& program, Session& session);  // list history forec
 void add_lease(CLI::App& program, Session& session);
 void add_lease_verbs(CLI::App& program, Session& session);  // ack fail extend release
 void add_queue(CLI::App& program, Session& session);
+void add_group_verbs(CLI::App& program, Session& session);
 void add_schedule(CLI::App& program, Session& session);
 void add_watchdog(CLI::App& program, Session& session);
 void add_namespace(CLI::App& program, Session& session);
