@@ -13,10 +13,12 @@
 #include "http_api/answers/queue_text.h"
 #include "http_api/answers/schedule_text.h"
 #include "http_api/answers/watchdog_text.h"
+#include "http_api/fields/field_writer.h"
 #include "http_api/requests/content_text.h"
 #include "message/records/subject.h"
 #include "message/schedule_state.h"
 #include "message/watchdog_state.h"
+#include "resource/group_settings.h"
 #include "resource/namespace_settings.h"
 #include "resource/queue_settings.h"
 #include "transfer/message_line.h"
@@ -76,20 +78,23 @@ class Export {
     Status write_all_settings() {
         const Result<std::vector<Index::Settings>> settings = view_.index().settings();
         if (!settings) return settings.error();
-        for (const Subject subject : {Subject::name_space, Subject::queue}) {
+        for (const Subject subject : {Subject::name_space, Subject::queue, Subject::group}) {
             for (const Index::Settings& of : *settings) {
                 if (of.subject != subject) continue;
-                Status written = subject == Subject::name_space ? write_namespace(of) : write_queue(of);
+                Status written = subject == Subject::name_space ? write_namespace(of)
+                                 : subject == Subject::queue    ? write_queue(of)
+                                                                : write_group(of);
                 if (!written) return written;
             }
         }
         return {};
     }
 
-    void begin(JsonWriter& json, std::string_view kind, const QueueName& of) {
+    // `member`: of the name.
+    static void begin(JsonWriter& json, std::string_view kind, const QueueName& of, std::string_view member = {}) {
         json.open().text("kind", kind);
         if (of.name_space != kDefaultNamespace) json.text("namespace", of.name_space);
-        json.text(kind, of.queue);
+        json.text(member.empty() ? kind : member, of.queue);
     }
 
     Status write_namespace(const Index::Settings& of) {
@@ -127,6 +132,22 @@ class Export {
         write_settings(json, *settings);
         json.close();
         ++report_.end.counts.queues;
+        return send();
+    }
+
+    // A backoff alone is not exported: it ends within a day.
+    Status write_group(const Index::Settings& of) {
+        const Result<GroupSettings> settings = decode_group_settings(of.row.value);
+        if (!settings) return settings.error();
+        if (settings->is_empty(std::numeric_limits<DueMs>::max())) return {};
+        const auto names = split_group_conf_name(of.queue.queue);
+        if (!names) return Error{"damaged_record"_code, "the settings of a group have no group"};
+        JsonWriter json(line_);
+        begin(json, "group", {of.queue.name_space, std::string(names->first)}, "queue");
+        json.text("group", names->second);
+        write_fields(json, "settings", *settings);
+        json.close();
+        ++report_.end.counts.groups;
         return send();
     }
 

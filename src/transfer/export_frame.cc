@@ -15,9 +15,13 @@ constexpr std::size_t kDigestDigits = 16;
 
 // The members of the last line that count lines, in their order.
 constexpr std::pair<std::string_view, std::uint64_t ExportCounts::*> kCounts[] = {
-    {"namespaces", &ExportCounts::namespaces}, {"queues", &ExportCounts::queues},
-    {"schedules", &ExportCounts::schedules},   {"watchdogs", &ExportCounts::watchdogs},
-    {"messages", &ExportCounts::messages},     {"dead", &ExportCounts::dead}};
+    {"namespaces", &ExportCounts::namespaces},
+    {"queues", &ExportCounts::queues},
+    {"groups", &ExportCounts::groups},
+    {"schedules", &ExportCounts::schedules},
+    {"watchdogs", &ExportCounts::watchdogs},
+    {"messages", &ExportCounts::messages},
+    {"dead", &ExportCounts::dead}};
 
 Status read_count(const JsonRequest& json, std::string_view member, std::uint64_t& into) {
     const Result<std::optional<std::int64_t>> read = json.integer(member);
@@ -89,10 +93,11 @@ Result<ExportHeader> read_header_line(const JsonRequest& json) {
 
 Result<ExportEnd> read_end_line(const JsonRequest& json) {
     ExportEnd end;
-    Status read =
-        json.only({"kind", "namespaces", "queues", "schedules", "watchdogs", "messages", "dead", "purged", "xxh3"});
+    Status read = json.only(
+        {"kind", "namespaces", "queues", "groups", "schedules", "watchdogs", "messages", "dead", "purged", "xxh3"});
     for (const auto& [name, count] : kCounts) {
-        if (read) read = read_count(json, name, end.counts.*count);
+        // Exports of earlier versions have no groups.
+        if (read && (name != "groups" || json.has(name))) read = read_count(json, name, end.counts.*count);
     }
     if (read) read = read_count(json, "purged", end.purged);
     if (read) read = read_digits(json, "xxh3", kDigestDigits, end.digest);

@@ -27,12 +27,13 @@ struct ExportHeader {
 struct ExportCounts {
     std::uint64_t namespaces = 0;  // lines of each kind
     std::uint64_t queues = 0;
+    std::uint64_t groups = 0;
     std::uint64_t schedules = 0;
     std::uint64_t watchdogs = 0;
     std::uint64_t messages = 0;  // dead letters are counted separately
     std::uint64_t dead = 0;
 
-    std::uint64_t lines() const { return namespaces + queues + schedules + watchdogs + messages + dead; }
+    std::uint64_t lines() const { return namespaces + queues + groups + schedules + watchdogs + messages + dead; }
     bool operator==(const ExportCounts&) const = default;
 };
 

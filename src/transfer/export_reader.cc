@@ -16,6 +16,8 @@ std::uint64_t& count_of(ExportCounts& counts, Kind kind) {
             return counts.namespaces;
         case Kind::queue:
             return counts.queues;
+        case Kind::group:
+            return counts.groups;
         case Kind::schedule:
             return counts.schedules;
         case Kind::watchdog:
@@ -60,7 +62,7 @@ Result<ExportLine> ExportReader::read_kind(std::string_view kind, const JsonRequ
         ++(message->state == State::dead ? counts_.dead : counts_.messages);
         return ExportLine(*std::move(message));
     }
-    for (const Kind each : {Kind::name_space, Kind::queue, Kind::schedule, Kind::watchdog}) {
+    for (const Kind each : {Kind::name_space, Kind::queue, Kind::group, Kind::schedule, Kind::watchdog}) {
         if (kind != kind_name(each)) continue;
         ++count_of(counts_, each);
         Result<SettingsLine> settings = read_settings_line(each, json, line);
@@ -84,7 +86,7 @@ Result<ExportLine> ExportReader::read_kind(std::string_view kind, const JsonRequ
         return ExportLine(*std::move(end));
     }
     return Error{"unknown_kind"_code,
-                 "`kind` must be one of export, namespace, queue, schedule, watchdog, message, end", "kind"};
+                 "`kind` must be one of export, namespace, queue, group, schedule, watchdog, message, end", "kind"};
 }
 
 Status ExportReader::finish() const {

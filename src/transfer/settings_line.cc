@@ -24,6 +24,7 @@ using Kind = SettingsLine::Kind;
 constexpr std::string_view kNamespaceMembers[] = {"kind", "namespace", "settings"};
 constexpr std::string_view kQueueMembers[] = {"kind",    "namespace", "queue", "secrets_excluded", "headers_excluded",
                                               "settings"};
+constexpr std::string_view kGroupMembers[] = {"kind", "namespace", "queue", "group", "settings"};
 constexpr std::string_view kScheduleMembers[] = {
     "kind", "namespace", "schedule",    "paused",       "next_ms",     "created_ms", "next_occurrence",
     "runs", "last_run",  "waiting_run", "last_skipped", "traceparent", "settings"};
@@ -44,6 +45,8 @@ std::span<const std::string_view> members_of(Kind kind) {
             return kNamespaceMembers;
         case Kind::queue:
             return kQueueMembers;
+        case Kind::group:
+            return kGroupMembers;
         case Kind::schedule:
             return kScheduleMembers;
         case Kind::watchdog:
@@ -120,12 +123,13 @@ Status check_put(const SettingsLine& line) {
 }  // namespace
 
 std::string_view kind_name(Kind kind) {
-    return enum_name<Kind::watchdog>(kind, {"namespace", "queue", "schedule", "watchdog"});
+    return enum_name<Kind::watchdog>(kind, {"namespace", "queue", "group", "schedule", "watchdog"});
 }
 
 std::string SettingsLine::path() const {
     const std::string space = "/v1/namespaces/" + percent_encode(name_space);
     if (kind == Kind::name_space) return space;
+    if (kind == Kind::group) return space + "/queues/" + percent_encode(queue) + "/groups/" + percent_encode(name);
     return space + "/" + std::string(kind_name(kind)) + "s/" + percent_encode(name);
 }
 
@@ -134,7 +138,13 @@ Result<SettingsLine> read_settings_line(Kind kind, const JsonRequest& line, std:
     into.kind = kind;
     Status read = line.only(members_of(kind));
     if (read) read = read_name(line, "namespace", into.name_space);
-    if (read && kind != Kind::name_space) read = read_name(line, kind_name(kind), into.name);
+    if (kind == Kind::group) {
+        if (read) read = read_name(line, "queue", into.queue);
+        if (read && into.queue.empty()) read = Error{"missing_member"_code, "`queue` is missing", "queue"};
+        if (read) read = assign(line.text("group"), into.name);
+    } else if (read && kind != Kind::name_space) {
+        read = read_name(line, kind_name(kind), into.name);
+    }
     if (kind == Kind::name_space) into.name = into.name_space;
     if (read && (kind == Kind::name_space ? !line.has("namespace") : into.name.empty())) {
         read = Error{"missing_member"_code, "`" + std::string(kind_name(kind)) + "` is missing",
@@ -208,7 +218,7 @@ Standing standing_of(const SettingsLine& line, int status, std::string_view answ
     if (shown == nullptr || !shown->is_object()) return Standing::absent;
     json::object there = shown->get_object();
     const bool says_nothing = there.empty() || there == json::object{{"paused", false}};
-    const bool may_say_nothing = line.kind == Kind::name_space || line.kind == Kind::queue;
+    const bool may_say_nothing = line.kind <= Kind::group;
     const json::object wanted = json::parse(line.body).get_object();
     if (line.kind == Kind::schedule) {
         there["paused"] = value.get_object().at("paused");

@@ -1,5 +1,5 @@
-// Settings of a namespace or a queue, a schedule or a watchdog as one line of an export, and the PUT that sets them on
-// another server.
+// Settings of a namespace, a queue or a group, a schedule or a watchdog as one line of an export, and the PUT that sets
+// them on another server.
 //
 // A PUT contains rules but not their progress, so the other members of the line are used as far as possible: a schedule
 // continues at its next time, with the remaining number of times.
@@ -16,12 +16,13 @@
 namespace duewheel {
 
 struct SettingsLine {
-    enum class Kind : std::uint8_t { name_space, queue, schedule, watchdog };
+    enum class Kind : std::uint8_t { name_space, queue, group, schedule, watchdog };
 
     Kind kind = Kind::queue;
     std::string name_space{kDefaultNamespace};
-    std::string name;  // of a namespace its own
-    std::string body;  // of the PUT: one JSON object
+    std::string name;   // of a namespace its own
+    std::string queue;  // of a group
+    std::string body;   // of the PUT: one JSON object
     std::string traceparent;
     bool has_ended = false;        // of a schedule: it has ended, and no server accepts it
     bool has_waiting_run = false;  // of a schedule: a run that waits for the previous one, which a PUT cannot express

@@ -26,6 +26,9 @@ TEST(SettingsLines, contain_the_path_of_their_put) {
         "/v1/namespaces/team");
     EXPECT_EQ(read(Kind::queue, R"({"kind":"queue","namespace":"team","queue":"a/b","settings":{}})").path(),
               "/v1/namespaces/team/queues/a%2Fb");
+    EXPECT_EQ(
+        read(Kind::group, R"({"kind":"group","queue":"a/b","group":"c/d:backoff","settings":{"leased":2}})").path(),
+        "/v1/namespaces/default/queues/a%2Fb/groups/c%2Fd%3Abackoff");
     const char* schedule = R"({"kind":"schedule","schedule":"s","paused":false,"next_ms":1901064600000,
         "next_occurrence":1,"settings":{"queue":"q","cron":"* * * * *"}})";
     EXPECT_EQ(read(Kind::schedule, schedule).path(), "/v1/namespaces/default/schedules/s");

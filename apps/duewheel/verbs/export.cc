@@ -234,6 +234,7 @@ boost::json::object json_of(const Exported& exported) {
                                {"purged", report.end.purged},
                                {"namespaces", counts.namespaces},
                                {"queues", counts.queues},
+                               {"groups", counts.groups},
                                {"schedules", counts.schedules},
                                {"watchdogs", counts.watchdogs},
                                {"sequence", report.header.sequence},
@@ -277,6 +278,7 @@ void print(std::FILE* to, const Session& session, const Exported& exported) {
     if (report.end.purged != 0) rows.push_back({"purged", std::to_string(report.end.purged) + ", excluded"});
     rows.push_back({"namespaces", std::to_string(counts.namespaces)});
     rows.push_back({"queues", std::to_string(counts.queues) + " with settings"});
+    if (counts.groups != 0) rows.push_back({"groups", std::to_string(counts.groups) + " with settings"});
     rows.push_back({"schedules", std::to_string(counts.schedules)});
     rows.push_back({"watchdogs", std::to_string(counts.watchdogs)});
     rows.push_back({"server time", format_instant(report.header.server_time_ms)});

@@ -28,11 +28,18 @@ std::string shown_name(const std::string& name_space, const std::string& queue) 
     return name_space == kDefaultNamespace ? queue : queue + " of namespace " + name_space;
 }
 
-// The settings of a PUT without their limits; none if they have no limits.
+// The settings of a PUT without the limits that could refuse puts; none if they have no such limits. A limit of leases
+// stays: consumers may lease messages during the import.
 std::optional<std::string> without_limits(const SettingsLine& line) {
     if (line.kind != SettingsLine::Kind::queue && line.kind != SettingsLine::Kind::name_space) return std::nullopt;
     boost::json::object settings = boost::json::parse(line.body).get_object();
-    if (settings.erase("limits") == 0) return std::nullopt;
+    boost::json::value* const limits = settings.if_contains("limits");
+    if (limits == nullptr || !limits->is_object()) return std::nullopt;
+    boost::json::object kept;
+    if (const auto* leased = limits->get_object().if_contains("leased")) kept["leased"] = *leased;
+    if (kept.size() == limits->get_object().size()) return std::nullopt;
+    settings.erase("limits");
+    if (!kept.empty()) settings["limits"] = std::move(kept);
     return plain_json(settings);
 }
 
