@@ -14,7 +14,6 @@
 #include "engine/messages/delivery_pace.h"
 #include "engine/messages/ready_list.h"
 #include "resource/group_settings.h"
-#include "store/group_names.h"
 
 namespace duewheel {
 
@@ -47,7 +46,7 @@ struct Group {
         return conf && conf->settings.weight != 0 ? static_cast<std::uint32_t>(conf->settings.weight) : 1;
     }
     bool has_backlog() const { return cursor != kNoBacklog || is_reading; }
-    // Of its ready messages; 0: none.
+    // When the first of its ready messages was due; 0: it has none.
     DueMs oldest_due_ms() const {
         DuePosition oldest = bound();
         ready.visit_first(1, [&](const ReadyKey& key) { oldest = std::min(oldest, key.position); });
