@@ -75,6 +75,7 @@ int main(int argc, char** argv) {
     app.add_option("--delay-max-ms", options.delay_max_ms);
     app.add_option("--due-ms", options.due_ms);
     app.add_option("--body", options.body_bytes);
+    app.add_option("--groups", options.groups);
     app.add_option("--rate", options.rate);
     app.add_option("--batch", options.batch);
     app.add_option("--take-batch", options.take_batch);

@@ -100,6 +100,7 @@ class Run {
     std::int64_t start_ns_;
     std::int64_t end_ns_ = 0;
     std::uint64_t submitted_ = 0;  // messages, or gets
+    std::uint64_t lines_ = 0;
     std::uint64_t empty_in_a_row_ = 0;
     std::int64_t behind_before_ms_ = 0;  // messages due earlier are late
     struct Waiting {
@@ -159,6 +160,10 @@ std::string Run::http_request(std::string_view method, const std::string& path, 
 // One message as a line of a batch, or alone.
 std::string Run::put_line() {
     std::string line = "{\"body\":\"" + body() + "\",";
+    if (options_.groups != 0) {
+        line += "\"group\":\"" + std::to_string(lines_++ % options_.groups) + " of " + std::to_string(options_.groups) +
+                "\",";
+    }
     if (options_.due_ms != 0) return line + "\"due_ms\":" + std::to_string(options_.due_ms) + "}";
     return line + "\"delay_ms\":" + std::to_string(random_.between(options_.delay_min_ms, options_.delay_max_ms)) + "}";
 }

@@ -36,6 +36,7 @@ struct LoadOptions {
     std::int64_t delay_max_ms = 86'400'000;
     std::int64_t due_ms = 0;  // of put: all are due at this time instead; 0: after a delay
     std::uint64_t body_bytes = 200;
+    std::uint64_t groups = 0;  // the messages are put into this number of groups in turns; 0: into none
     std::uint64_t seed = 1;
 };
 
