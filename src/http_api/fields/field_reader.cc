@@ -13,7 +13,7 @@ namespace {
 Error too_small(const Field& row, const std::string& name) {
     std::string least = row.kind == FieldKind::duration ? std::to_string(row.min) + "ms" : std::to_string(row.min);
     std::string text = "`" + name + "` must be at least " + std::move(least);
-    if (!row.when_absent.empty()) text.append("; omit it for ").append(row.when_absent);
+    if (!row.when_absent.empty()) text.append(row.is_required ? ": " : "; omit it for ").append(row.when_absent);
     return {row.code, std::move(text), name};
 }
 
