@@ -45,6 +45,7 @@ type PutOptions struct {
 	ExpiresIn   time.Duration     `json:"expires_in"` // Expires if it has not been leased within this time: 250ms, 10m, PT1H.
 	Expires     time.Time         `json:"expires"`
 	OrderKey    string            `json:"order_key"` // Messages with the same order key are delivered one after the other.
+	Group       string            `json:"group"`     // Groups of a queue are served in turns, within the limits that each has.
 	Priority    *int64            `json:"priority"`  // Due messages with smaller values are delivered first.
 	Repeat      *Repeat           `json:"repeat"`
 	Retry       *RetryRule        `json:"retry"`
@@ -65,7 +66,9 @@ type QueueSettings struct {
 	Paused bool          `json:"paused"` // Pause the queue: deliver nothing.
 	Lease  time.Duration `json:"lease"`  // Default duration of leases.
 	Retry  *RetryRule    `json:"retry"`
+	Rate   any           `json:"rate"`
 	Limits any           `json:"limits"`
+	Groups any           `json:"groups"`
 }
 
 // ScheduleSettings: settings of a schedule besides the data of its messages. Fields that are zero are absent.
@@ -92,6 +95,7 @@ type ScheduleSettings struct {
 	ContentType   string            `json:"content_type"`
 	Priority      *int64            `json:"priority"`   // Due messages with smaller values are delivered first.
 	OrderKey      string            `json:"order_key"`  // Messages with the same order key are delivered one after the other.
+	Group         string            `json:"group"`      // Groups of a queue are served in turns, within the limits that each has.
 	ExpiresIn     time.Duration     `json:"expires_in"` // A message expires if it has not been leased within this time.
 	Retry         *RetryRule        `json:"retry"`
 }
@@ -108,6 +112,7 @@ type WatchdogSettings struct {
 	ContentType string            `json:"content_type"`
 	Priority    *int64            `json:"priority"`   // Due messages with smaller values are delivered first.
 	OrderKey    string            `json:"order_key"`  // Messages with the same order key are delivered one after the other.
+	Group       string            `json:"group"`      // Groups of a queue are served in turns, within the limits that each has.
 	ExpiresIn   time.Duration     `json:"expires_in"` // A message expires if it has not been leased within this time.
 	Retry       *RetryRule        `json:"retry"`
 }
@@ -167,6 +172,7 @@ type Message struct {
 	NominalDueMS    int64             `json:"nominal_due_ms"`
 	ExpiresMS       int64             `json:"expires_ms"`
 	OrderKey        string            `json:"order_key"`
+	Group           string            `json:"group"`
 	Key             string            `json:"key"`
 	Priority        int64             `json:"priority"`
 	Attempts        int64             `json:"attempts"`
@@ -238,6 +244,7 @@ type Lease struct {
 	Queue          string            `json:"queue"`
 	Token          string            `json:"lease"`
 	LeaseUntilMS   int64             `json:"lease_until_ms"`
+	Group          string            `json:"group"`
 	Key            string            `json:"key"`
 	Checkpoint     json.RawMessage   `json:"checkpoint"`
 	ContentType    string            `json:"content_type"`

@@ -50,6 +50,7 @@ void for_each_member(Model& model, Each&& each) {
     each("expires_in", model.expires_in);
     each("expires", model.expires);
     each("order_key", model.order_key);
+    each("group", model.group);
     each("priority", model.priority);
     each("repeat", model.repeat);
     each("retry", model.retry);
@@ -70,7 +71,9 @@ void for_each_member(Model& model, Each&& each) {
     each("paused", model.paused);
     each("lease", model.lease);
     each("retry", model.retry);
+    each("rate", model.rate);
     each("limits", model.limits);
+    each("groups", model.groups);
 }
 
 template <Is<ScheduleSettings> Model, class Each>
@@ -97,6 +100,7 @@ void for_each_member(Model& model, Each&& each) {
     each("content_type", model.content_type);
     each("priority", model.priority);
     each("order_key", model.order_key);
+    each("group", model.group);
     each("expires_in", model.expires_in);
     each("retry", model.retry);
 }
@@ -113,6 +117,7 @@ void for_each_member(Model& model, Each&& each) {
     each("content_type", model.content_type);
     each("priority", model.priority);
     each("order_key", model.order_key);
+    each("group", model.group);
     each("expires_in", model.expires_in);
     each("retry", model.retry);
 }
@@ -158,6 +163,7 @@ void for_each_member(Model& model, Each&& each) {
     each("nominal_due_ms", model.nominal_due);
     each("expires_ms", model.expires);
     each("order_key", model.order_key);
+    each("group", model.group);
     each("key", model.key);
     each("priority", model.priority);
     each("attempts", model.attempts);
@@ -197,6 +203,7 @@ void for_each_member(Model& model, Each&& each) {
     each("queue", model.queue);
     each("lease", model.token);
     each("lease_until_ms", model.lease_until);
+    each("group", model.group);
     each("key", model.key);
     each("checkpoint", model.checkpoint);
     each("content_type", model.content_type);

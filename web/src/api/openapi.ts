@@ -15,6 +15,7 @@ export interface components {
         InstantMs: number;
         Key: string;
         OrderKey: string;
+        GroupName: string;
         Priority: number;
         Headers: {
             [key: string]: string;
@@ -45,6 +46,7 @@ export interface components {
             expires?: components["schemas"]["Instant"];
             expires_ms?: components["schemas"]["InstantNumber"];
             order_key?: components["schemas"]["OrderKey"];
+            group?: components["schemas"]["GroupName"];
             priority?: components["schemas"]["Priority"];
             repeat?: components["schemas"]["Repeat"];
             retry?: components["schemas"]["Retry"];
@@ -125,6 +127,7 @@ export interface components {
             expires?: components["schemas"]["InstantText"];
             expires_ms?: components["schemas"]["InstantMs"];
             order_key?: components["schemas"]["OrderKey"];
+            group?: components["schemas"]["GroupName"];
             key?: components["schemas"]["Key"];
             priority: components["schemas"]["Priority"];
             attempts: components["schemas"]["Count"];
@@ -321,6 +324,7 @@ export interface components {
             queue: components["schemas"]["Name"];
             lease: components["schemas"]["LeaseToken"];
             lease_until_ms: components["schemas"]["InstantMs"];
+            group?: components["schemas"]["GroupName"];
             key?: components["schemas"]["Key"];
             checkpoint?: components["schemas"]["Checkpoint"];
             body?: string;
@@ -500,8 +504,14 @@ export interface components {
             lease?: components["schemas"]["Duration"];
             lease_ms?: components["schemas"]["DurationMs"];
             retry?: components["schemas"]["Retry"];
+            rate?: components["schemas"]["Rate"];
             limits?: {
                 pending?: number;
+                leased?: number;
+            };
+            groups?: {
+                leased?: number;
+                rate?: components["schemas"]["Rate"];
             };
         };
         NamespaceSettings: {
@@ -513,6 +523,12 @@ export interface components {
                 watchdogs?: number;
                 put_rate?: number;
             };
+        };
+        Rate: {
+            count: number;
+            per?: components["schemas"]["Duration"];
+            per_ms?: components["schemas"]["DurationMs"];
+            burst?: number;
         };
         Namespace: {
             namespace: components["schemas"]["Name"];
@@ -727,8 +743,22 @@ export interface components {
                     max_ms?: components["schemas"]["DurationMs"];
                     jitter?: number;
                 };
+                rate?: {
+                    count: number;
+                    per_ms?: components["schemas"]["DurationMs"];
+                    burst?: number;
+                };
                 limits?: {
                     pending?: number;
+                    leased?: number;
+                };
+                groups?: {
+                    leased?: number;
+                    rate?: {
+                        count: number;
+                        per_ms?: components["schemas"]["DurationMs"];
+                        burst?: number;
+                    };
                 };
             };
             in_force?: {
@@ -746,6 +776,46 @@ export interface components {
             namespace?: components["schemas"]["Name"];
             queue: components["schemas"]["Name"];
             removed: boolean;
+        };
+        GroupSettings: {
+            leased?: number;
+            rate?: components["schemas"]["Rate"];
+            weight?: number;
+        };
+        Group: {
+            namespace?: components["schemas"]["Name"];
+            queue: components["schemas"]["Name"];
+            group: components["schemas"]["GroupName"];
+            ready: components["schemas"]["Count"];
+            /** @constant */
+            ready_is_minimum?: true;
+            leased: components["schemas"]["Count"];
+            oldest_due?: components["schemas"]["InstantText"];
+            oldest_due_ms?: components["schemas"]["InstantMs"];
+            /** @enum {unknown} */
+            limited_by?: "leased" | "rate" | "backoff";
+            limited_since?: components["schemas"]["InstantText"];
+            limited_since_ms?: components["schemas"]["InstantMs"];
+            backoff_until?: components["schemas"]["InstantText"];
+            backoff_until_ms?: components["schemas"]["InstantMs"];
+            settings: {
+                leased?: number;
+                rate?: {
+                    count: number;
+                    per_ms?: components["schemas"]["DurationMs"];
+                    burst?: number;
+                };
+                weight?: number;
+            };
+        };
+        GroupPage: {
+            groups: components["schemas"]["Group"][];
+            known: components["schemas"]["Count"];
+            more: boolean;
+        };
+        GroupBackoff: {
+            for?: components["schemas"]["Duration"];
+            for_ms?: number;
         };
         Redrive: {
             max?: number;
@@ -797,12 +867,13 @@ export interface components {
             content_type?: string;
             priority?: components["schemas"]["Priority"];
             order_key?: components["schemas"]["OrderKey"];
+            group?: components["schemas"]["GroupName"];
             expires_in?: components["schemas"]["Duration"];
             expires_in_ms?: components["schemas"]["DurationMs"];
             retry?: components["schemas"]["Retry"];
         };
         /** @enum {unknown} */
-        BlockedBy: "queue_full" | "namespace_full" | "queue_limit" | "too_many_puts" | "catching_up" | "store_full";
+        BlockedBy: "queue_full" | "namespace_full" | "queue_limit" | "too_many_puts" | "catching_up" | "store_full" | "queue_leased" | "queue_rate" | "group_leased" | "group_rate" | "group_backoff";
         Schedule: {
             namespace?: components["schemas"]["Name"];
             schedule: components["schemas"]["Name"];
@@ -873,6 +944,7 @@ export interface components {
                 content_type?: string;
                 priority?: components["schemas"]["Priority"];
                 order_key?: components["schemas"]["OrderKey"];
+                group?: components["schemas"]["GroupName"];
                 expires_in_ms?: components["schemas"]["DurationMs"];
                 retry?: {
                     attempts?: number;
@@ -909,6 +981,7 @@ export interface components {
             content_type?: string;
             priority?: components["schemas"]["Priority"];
             order_key?: components["schemas"]["OrderKey"];
+            group?: components["schemas"]["GroupName"];
             expires_in?: components["schemas"]["Duration"];
             expires_in_ms?: components["schemas"]["DurationMs"];
             retry?: components["schemas"]["Retry"];
@@ -954,6 +1027,7 @@ export interface components {
                 content_type?: string;
                 priority?: components["schemas"]["Priority"];
                 order_key?: components["schemas"]["OrderKey"];
+                group?: components["schemas"]["GroupName"];
                 expires_in_ms?: components["schemas"]["DurationMs"];
                 retry?: {
                     attempts?: number;
@@ -1170,7 +1244,7 @@ export interface components {
             title: string;
             status: number;
             /** @enum {unknown} */
-            code: "already_cancelled" | "already_committed" | "already_dead" | "already_delivered" | "already_expired" | "already_rolled_back" | "already_waiting" | "audit_unavailable" | "bad_base64" | "bad_certificate_name" | "bad_content_type" | "bad_cron" | "bad_cursor" | "bad_duration" | "bad_exclusion" | "bad_id" | "bad_instant" | "bad_interval" | "bad_json" | "bad_kafka_target" | "bad_key" | "bad_lease_token" | "bad_max" | "bad_message_header" | "bad_min" | "bad_namespace" | "bad_order_key" | "bad_parameter" | "bad_path" | "bad_policy" | "bad_progress" | "bad_queue_name" | "bad_request" | "bad_schedule_name" | "bad_scope" | "bad_state" | "bad_token" | "bad_token_id" | "bad_utf8" | "bad_watchdog_name" | "bad_webhook_header" | "bad_webhook_secret" | "bad_webhook_url" | "bad_worker" | "bad_zone" | "batch_too_large" | "body_too_large" | "certificate_name_taken" | "checkpoint_too_large" | "clock_not_held" | "conflicting_members" | "delay_too_long" | "duplicate_member" | "duplicate_parameter" | "expectation_failed" | "expires_too_soon" | "forbidden" | "forbidden_address" | "foreign_host" | "foreign_origin" | "gone" | "header_too_large" | "headers_too_large" | "http_version" | "in_flight" | "internal" | "kafka_loop" | "kafka_not_configured" | "key_conflict" | "last_admin" | "lease_ended" | "lease_too_long" | "lease_too_short" | "log_unavailable" | "method_not_allowed" | "missing_member" | "missing_parameter" | "namespace_full" | "namespace_limit" | "negative_duration" | "never_due" | "no_owner" | "not_a_test_clock" | "not_implemented" | "not_transactional" | "not_waiting" | "other_node" | "out_of_range" | "overloaded" | "queue_full" | "queue_limit" | "queue_not_empty" | "repeats" | "request_timeout" | "schedule_limit" | "store_full" | "stream_limit" | "target_too_long" | "tls_required" | "token_expired" | "token_limit" | "token_required" | "too_busy" | "too_deep" | "too_many_failed_tokens" | "too_many_members" | "too_many_puts" | "too_many_requests" | "unknown_id" | "unknown_key" | "unknown_member" | "unknown_namespace" | "unknown_parameter" | "unknown_path" | "unknown_queue" | "unknown_schedule" | "unknown_token" | "unknown_watchdog" | "unsupported_content_coding" | "unsupported_media_type" | "unsupported_target" | "wait_too_long" | "waiter_limit" | "watchdog_limit" | "wrong_type";
+            code: "already_cancelled" | "already_committed" | "already_dead" | "already_delivered" | "already_expired" | "already_rolled_back" | "already_waiting" | "audit_unavailable" | "bad_base64" | "bad_certificate_name" | "bad_content_type" | "bad_cron" | "bad_cursor" | "bad_duration" | "bad_exclusion" | "bad_group" | "bad_id" | "bad_instant" | "bad_interval" | "bad_json" | "bad_kafka_target" | "bad_key" | "bad_lease_token" | "bad_max" | "bad_message_header" | "bad_min" | "bad_namespace" | "bad_order_key" | "bad_parameter" | "bad_path" | "bad_policy" | "bad_progress" | "bad_queue_name" | "bad_request" | "bad_schedule_name" | "bad_scope" | "bad_state" | "bad_token" | "bad_token_id" | "bad_utf8" | "bad_watchdog_name" | "bad_webhook_header" | "bad_webhook_secret" | "bad_webhook_url" | "bad_worker" | "bad_zone" | "batch_too_large" | "body_too_large" | "certificate_name_taken" | "checkpoint_too_large" | "clock_not_held" | "conflicting_members" | "delay_too_long" | "duplicate_member" | "duplicate_parameter" | "expectation_failed" | "expires_too_soon" | "forbidden" | "forbidden_address" | "foreign_host" | "foreign_origin" | "gone" | "group_limit" | "header_too_large" | "headers_too_large" | "http_version" | "in_flight" | "internal" | "kafka_loop" | "kafka_not_configured" | "key_conflict" | "last_admin" | "lease_ended" | "lease_too_long" | "lease_too_short" | "log_unavailable" | "method_not_allowed" | "missing_member" | "missing_parameter" | "namespace_full" | "namespace_limit" | "negative_duration" | "never_due" | "no_owner" | "not_a_test_clock" | "not_implemented" | "not_transactional" | "not_waiting" | "other_node" | "out_of_range" | "overloaded" | "queue_full" | "queue_limit" | "queue_not_empty" | "repeats" | "request_timeout" | "schedule_limit" | "store_full" | "stream_limit" | "target_too_long" | "tls_required" | "token_expired" | "token_limit" | "token_required" | "too_busy" | "too_deep" | "too_many_failed_tokens" | "too_many_members" | "too_many_puts" | "too_many_requests" | "unknown_id" | "unknown_key" | "unknown_member" | "unknown_namespace" | "unknown_parameter" | "unknown_path" | "unknown_queue" | "unknown_schedule" | "unknown_token" | "unknown_watchdog" | "unsupported_content_coding" | "unsupported_media_type" | "unsupported_target" | "wait_too_long" | "waiter_limit" | "watchdog_limit" | "wrong_type";
             detail: string;
             field?: string;
             /** @enum {unknown} */
@@ -1196,6 +1270,7 @@ export type InstantText = components['schemas']['InstantText'];
 export type InstantMs = components['schemas']['InstantMs'];
 export type Key = components['schemas']['Key'];
 export type OrderKey = components['schemas']['OrderKey'];
+export type GroupName = components['schemas']['GroupName'];
 export type Priority = components['schemas']['Priority'];
 export type Headers = components['schemas']['Headers'];
 export type RecordParts = components['schemas']['RecordParts'];
@@ -1256,6 +1331,7 @@ export type ReleaseResult = components['schemas']['ReleaseResult'];
 export type ReleaseManyResponse = components['schemas']['ReleaseManyResponse'];
 export type QueueSettings = components['schemas']['QueueSettings'];
 export type NamespaceSettings = components['schemas']['NamespaceSettings'];
+export type Rate = components['schemas']['Rate'];
 export type Namespace = components['schemas']['Namespace'];
 export type RemovedNamespace = components['schemas']['RemovedNamespace'];
 export type NamespacePage = components['schemas']['NamespacePage'];
@@ -1278,6 +1354,10 @@ export type KafkaTarget = components['schemas']['KafkaTarget'];
 export type KafkaTopic = components['schemas']['KafkaTopic'];
 export type Queue = components['schemas']['Queue'];
 export type RemovedQueue = components['schemas']['RemovedQueue'];
+export type GroupSettings = components['schemas']['GroupSettings'];
+export type Group = components['schemas']['Group'];
+export type GroupPage = components['schemas']['GroupPage'];
+export type GroupBackoff = components['schemas']['GroupBackoff'];
 export type Redrive = components['schemas']['Redrive'];
 export type RedriveResponse = components['schemas']['RedriveResponse'];
 export type Discard = components['schemas']['Discard'];

@@ -52,6 +52,7 @@ class PutOptions(TypedDict, total=False):
     expires_in: datetime.timedelta
     expires: datetime.datetime
     order_key: str
+    group: str
     priority: int
     repeat: Repeat
     retry: Retry
@@ -83,7 +84,9 @@ class QueueSettings(TypedDict, total=False):
     paused: bool
     lease: datetime.timedelta
     retry: Retry
+    rate: Mapping[str, Any]
     limits: Mapping[str, Any]
+    groups: Mapping[str, Any]
 
 
 class ScheduleSettings(TypedDict, total=False):
@@ -109,6 +112,7 @@ class ScheduleSettings(TypedDict, total=False):
     content_type: str
     priority: int
     order_key: str
+    group: str
     expires_in: datetime.timedelta
     retry: Retry
 
@@ -124,6 +128,7 @@ class WatchdogSettings(TypedDict, total=False):
     content_type: str
     priority: int
     order_key: str
+    group: str
     expires_in: datetime.timedelta
     retry: Retry
 
@@ -266,6 +271,11 @@ class MessageFields(Fields):
         return None if value is None else str(value)
 
     @property
+    def group(self) -> Optional[str]:
+        value = self.raw.get("group")
+        return None if value is None else str(value)
+
+    @property
     def key(self) -> Optional[str]:
         value = self.raw.get("key")
         return None if value is None else str(value)
@@ -289,8 +299,8 @@ class MessageFields(Fields):
         return None if value is None else int(value)
 
     @property
-    def blocked_by(self) -> Optional[Literal["queue_full", "namespace_full", "queue_limit", "too_many_puts", "catching_up", "store_full"]]:
-        value: Optional[Literal["queue_full", "namespace_full", "queue_limit", "too_many_puts", "catching_up", "store_full"]] = self.raw.get("blocked_by")
+    def blocked_by(self) -> Optional[Literal["queue_full", "namespace_full", "queue_limit", "too_many_puts", "catching_up", "store_full", "queue_leased", "queue_rate", "group_leased", "group_rate", "group_backoff"]]:
+        value: Optional[Literal["queue_full", "namespace_full", "queue_limit", "too_many_puts", "catching_up", "store_full", "queue_leased", "queue_rate", "group_leased", "group_rate", "group_backoff"]] = self.raw.get("blocked_by")
         return value
 
     @property
@@ -448,6 +458,11 @@ class LeaseFields(Fields):
     @property
     def lease_until(self) -> datetime.datetime:
         return instant_of(self.raw["lease_until_ms"])
+
+    @property
+    def group(self) -> Optional[str]:
+        value = self.raw.get("group")
+        return None if value is None else str(value)
 
     @property
     def key(self) -> Optional[str]:

@@ -69,6 +69,8 @@ struct PutOptions {
     std::optional<Instant> expires{};
     // Messages with the same order key are delivered one after the other.
     std::string order_key{};
+    // Groups of a queue are served in turns, within the limits that each has.
+    std::string group{};
     // Due messages with smaller values are delivered first.
     std::optional<std::int64_t> priority{};
     std::optional<Repeat> repeat{};
@@ -98,7 +100,9 @@ struct QueueSettings {
     // Default duration of leases.
     std::optional<Duration> lease{};
     std::optional<RetryRule> retry{};
+    Json rate{};
     Json limits{};
+    Json groups{};
 };
 
 // Settings of a schedule besides the data of its messages.
@@ -147,6 +151,8 @@ struct ScheduleSettings {
     std::optional<std::int64_t> priority{};
     // Messages with the same order key are delivered one after the other.
     std::string order_key{};
+    // Groups of a queue are served in turns, within the limits that each has.
+    std::string group{};
     // A message expires if it has not been leased within this time.
     std::optional<Duration> expires_in{};
     std::optional<RetryRule> retry{};
@@ -170,6 +176,8 @@ struct WatchdogSettings {
     std::optional<std::int64_t> priority{};
     // Messages with the same order key are delivered one after the other.
     std::string order_key{};
+    // Groups of a queue are served in turns, within the limits that each has.
+    std::string group{};
     // A message expires if it has not been leased within this time.
     std::optional<Duration> expires_in{};
     std::optional<RetryRule> retry{};
@@ -223,6 +231,7 @@ struct Message {
     std::optional<Instant> nominal_due{};
     std::optional<Instant> expires{};
     std::string order_key{};
+    std::string group{};
     std::string key{};
     std::int64_t priority = 0;
     std::int64_t attempts = 0;
@@ -272,6 +281,7 @@ struct Lease {
     std::string queue{};
     std::string token{};
     std::optional<Instant> lease_until{};
+    std::string group{};
     std::string key{};
     Json checkpoint{};
     std::string content_type{};

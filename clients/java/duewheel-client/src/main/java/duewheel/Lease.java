@@ -30,6 +30,11 @@ public final class Lease extends Content {
     }
 
     /** Null if there is none. */
+    public String group() {
+        return text("group");
+    }
+
+    /** Null if there is none. */
     public String key() {
         return text("key");
     }

@@ -68,6 +68,11 @@ public final class Message extends Content {
     }
 
     /** Null if there is none. */
+    public String group() {
+        return text("group");
+    }
+
+    /** Null if there is none. */
     public String key() {
         return text("key");
     }

@@ -63,6 +63,11 @@ public final class Put extends Options<Put> {
         return with("order_key", value);
     }
 
+    /** Groups of a queue are served in turns, within the limits that each has. */
+    public Put group(String value) {
+        return with("group", value);
+    }
+
     /** Due messages with smaller values are delivered first. */
     public Put priority(long value) {
         return with("priority", value);

@@ -38,7 +38,15 @@ public final class QueueSettings extends Options<QueueSettings> {
         return with("retry", value);
     }
 
+    public QueueSettings rate(Object value) {
+        return with("rate", value);
+    }
+
     public QueueSettings limits(Object value) {
         return with("limits", value);
+    }
+
+    public QueueSettings groups(Object value) {
+        return with("groups", value);
     }
 }

@@ -127,6 +127,11 @@ public final class ScheduleSettings extends Options<ScheduleSettings> {
         return with("order_key", value);
     }
 
+    /** Groups of a queue are served in turns, within the limits that each has. */
+    public ScheduleSettings group(String value) {
+        return with("group", value);
+    }
+
     /** A message expires if it has not been leased within this time. */
     public ScheduleSettings expiresIn(Duration value) {
         return with("expires_in", value);

@@ -66,6 +66,11 @@ public final class WatchdogSettings extends Options<WatchdogSettings> {
         return with("order_key", value);
     }
 
+    /** Groups of a queue are served in turns, within the limits that each has. */
+    public WatchdogSettings group(String value) {
+        return with("group", value);
+    }
+
     /** A message expires if it has not been leased within this time. */
     public WatchdogSettings expiresIn(Duration value) {
         return with("expires_in", value);
