@@ -4,6 +4,7 @@ problem code of each call occurs, and no other response does. contract_generated
 import json
 import re
 import socket
+import time
 import unittest
 
 from contract import METHODS, Answer, Contract, ask, with_packages
@@ -18,6 +19,8 @@ LIMITS = ["--http-body-max=72KiB", "--limits-body-max=1KiB", "--limits-queues-ma
 
 # Brokers that do not run: queues can have topics, and their messages wait.
 KAFKA = ["--kafka-bootstrap=127.0.0.1:1", "--kafka-in-topics=letters.later=letters"]
+
+LATER = (int(time.time()) + 7200) * 1000
 
 # What no request can bring about at will, and which test holds it.
 ELSEWHERE = {
@@ -209,10 +212,10 @@ HOW = {
     "batch_too_large": lambda p: p.with_body(b"{}\n" * 1001, LINES) if p.name == "putMany" else p.with_body({"leases": [TOKEN] * 1001}),
     "body_too_large": lambda p: p.with_body(b" " * ((72 << 10) + 1)),
     "clock_not_held": lambda p: None,
-    "conflicting_members": lambda p: p.with_body({"by_ms": 1, "to_ms": FULL} if p.name == "advanceClock" else {"queue": "q", "cron": "* * * * *", "every_ms": 1} if p.name in SCHEDULE else
+    "conflicting_members": lambda p: p.with_body({"by_ms": 1, "to_ms": LATER} if p.name == "advanceClock" else {"queue": "q", "cron": "* * * * *", "every_ms": 1} if p.name in SCHEDULE else
                                                  p.of_this_call({"body": "", "body_base64": ""}) if p.name == "setWatchdog" else
-                                                 {"due_ms": FULL, "delay_ms": 1} if p.name in ("put", "move") else
-                                                 {"died_before": "2027-01-01T06:00:00Z", "died_before_ms": FULL} if p.name == "discard" else
+                                                 {"due_ms": LATER, "delay_ms": 1} if p.name in ("put", "move") else
+                                                 {"died_before": "2027-01-01T06:00:00Z", "died_before_ms": LATER} if p.name == "discard" else
                                                  p.of_this_call({DURATIONS[p.name]: "1s", DURATIONS[p.name] + "_ms": 1000})),
     "delay_too_long": lambda p: p.with_body(p.of_this_call({DURATIONS[p.name]: "50000d"})),
     "duplicate_member": lambda p: p.with_body('{{"{0}":1,"{0}":1}}'.format(MEMBERS[p.name]).encode()),
@@ -319,6 +322,7 @@ class Codes(unittest.TestCase):
             while not re.search(r"\nduewheel_message_waits 1\n", client.request("GET", "/metrics")[1]):
                 pass
             self.assertEqual(client.request("PUT", "/v1/queues/full", {"limits": {"pending": 1}})[0], 200)
+            elsewhere = Provocation.put(client, "q", delay="1h")
             dying = Provocation.put(client, "full", retry={"attempts": 1})  # for the redrive that finds no room
             released_lease = client.lease("full", 1, wait="20s")[0]["lease"]  # for a fail: one of the other has its outcome again
             self.assertEqual(client.request("POST", f"/v1/leases/{released_lease}:release", {})[1]["outcome"], "released")
@@ -530,6 +534,8 @@ class Answers(unittest.TestCase):
         say("PATCH", group, {"rate": {"per": None}, "weight": None}, queue="grouped", group="a%2Fb")
         say("POST", group + ":backoff", {"for": "1h"}, queue="grouped", group="a%2Fb")
         self.assertEqual(say("GET", group, queue="grouped", group="a%2Fb")["limited_by"], "backoff")
+        for shape in (group, "/queues/{queue}/groups"):
+            say("HEAD", shape, queue="grouped", group="a%2Fb")
         self.assertEqual(len(say("GET", "/queues/{queue}/groups", queue="grouped", query="?order=name&after=a")["groups"]), 1)
         say("DELETE", group, queue="grouped", group="a%2Fb")
         say("POST", "/queues/{queue}:resume")
