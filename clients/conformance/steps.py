@@ -11,7 +11,7 @@ from proxy import FAULTS, Rule
 CALLS = {
     "put", "put_many", "lease", "ack", "fail", "extend", "release", "hold_leased", "ack_many", "fail_many", "extend_many",
     "release_many", "get", "cancel", "move", "fire", "hold", "kick", "discard", "commit", "rollback", "list",
-    "set_queue", "change_queue", "get_queue", "delete_queue", "pause_queue", "resume_queue", "purge_queue", "redrive",
+    "set_queue", "change_queue", "get_queue", "delete_queue", "pause_queue", "resume_queue", "purge_queue", "redrive", "back_off_group",
     "set_schedule", "change_schedule", "get_schedule", "delete_schedule", "pause_schedule", "resume_schedule", "fire_schedule",
     "preview_schedule", "set_watchdog", "get_watchdog", "feed_watchdog", "delete_watchdog", "advance",
     "work", "handled", "finish_work", "stop_work",

@@ -54,6 +54,9 @@ func Priority(priority int) PutOption {
 // OrderKey makes messages with the same order key be delivered one after the other.
 func OrderKey(key string) PutOption { return func(p *PutOptions) { p.OrderKey = key } }
 
+// Group makes the message one of a group of its queue: the groups take turns.
+func Group(name string) PutOption { return func(p *PutOptions) { p.Group = name } }
+
 // Header adds a header.
 func Header(name, value string) PutOption {
 	return func(p *PutOptions) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
+	"time"
 )
 
 // Document is a schedule, a watchdog, or the answer to a call on one, as the server shows it.
@@ -32,6 +33,11 @@ func (c *Client) PauseQueue(ctx context.Context, queue string) (*QueueState, err
 // ResumeQueue ends a pause.
 func (c *Client) ResumeQueue(ctx context.Context, queue string) (*QueueState, error) {
 	return fetched[QueueState](ctx, c, http.MethodPost, "/queues/"+segment(queue)+":resume", nil)
+}
+
+// BackOffGroup delivers nothing of a group of the queue for a time, such as after a 429 of a customer's API. Zero ends it.
+func (c *Client) BackOffGroup(ctx context.Context, queue, group string, backoff time.Duration) (Document, error) {
+	return c.document(ctx, http.MethodPost, "/queues/"+segment(queue)+"/groups/"+segment(group)+":backoff", Changes{"for": backoff})
 }
 
 // SetSchedule creates or replaces a schedule, whose messages have the data and go to settings.Queue. The same call again changes nothing,

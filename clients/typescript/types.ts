@@ -6,7 +6,7 @@ declare const client: Duewheel
 const mail = client.queue<Email>('mail')
 
 export const right: PutOptions = {
-  delay: '3d12h', within: '1m', due: new Date(), expiresIn: '1h', onKey: 'replace', orderKey: 'customer 7', priority: -1, held: true, kind: 'bill',
+  delay: '3d12h', within: '1m', due: new Date(), expiresIn: '1h', onKey: 'replace', orderKey: 'order 7', group: 'customer 7', priority: -1, held: true, kind: 'bill',
   headers: { a_b: 'c' }, retry: { attempts: 3, first: '10s', max: '1h', jitter: 0 }, repeat: { every: '1h', times: 3 },
   transaction: { checkBack: { queue: 'checks', after: '1m' }, otherwise: 'commit' },
 }

@@ -364,6 +364,15 @@ auto BasicClient<Mode>::act_on_queue(const std::string& queue, const std::string
 }
 
 template <class Mode>
+auto BasicClient<Mode>::back_off_group(const std::string& queue, const std::string& group, Duration time) const
+    -> Answered<Json> {
+    return make<Json, Mode>(sender_, "POST", "/queues/" + segment(queue) + "/groups/" + segment(group) + ":backoff",
+                            [&] {
+                                return changes_json({{"for", time}});
+                            });
+}
+
+template <class Mode>
 auto BasicClient<Mode>::set_schedule(const std::string& name, const Content& data,
                                      const ScheduleSettings& settings) const -> Answered<Json> {
     return make<Json, Mode>(sender_, "PUT", "/schedules/" + segment(name),

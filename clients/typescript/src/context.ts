@@ -12,6 +12,7 @@ const LEVELS_MAX = 1000 // few enough for the stack; what is too deep for the se
 export class Context<T = unknown> {
   readonly id: string
   readonly attempt: number
+  readonly group: string | undefined
   readonly due: Date
   /** How late the server delivered the message, in milliseconds. */
   readonly latenessMs: number
@@ -24,6 +25,7 @@ export class Context<T = unknown> {
   constructor(readonly lease: Lease<T>, private readonly job: Job<T>, signal: AbortSignal) {
     this.id = lease.id
     this.attempt = lease.attempt
+    this.group = lease.group
     this.due = lease.due
     this.latenessMs = lease.latenessMs
     this.headers = lease.headers

@@ -28,6 +28,7 @@ export class Message<T = unknown> {
   get hasEnded(): boolean { return ENDED.has(this.raw.state) }
   get due(): Date { return new Date(this.raw.due_ms) }
   get key(): string | undefined { return this.raw.key }
+  get group(): string | undefined { return this.raw.group }
   get attempts(): number { return this.raw.attempts }
   get headers(): Readonly<Record<string, string>> { return this.raw.headers ?? {} }
   /** Its content: the value of JSON, text or bytes; undefined after its end. */
@@ -52,6 +53,7 @@ export class Lease<T = unknown> {
   /** How late the server delivered it, in milliseconds. */
   get latenessMs(): number { return this.raw.lateness_ms }
   get key(): string | undefined { return this.raw.key }
+  get group(): string | undefined { return this.raw.group }
   get headers(): Readonly<Record<string, string>> { return this.raw.headers ?? {} }
   get data(): T { return dataOf(this.raw) as T }
   /** What an earlier attempt said last. */

@@ -2,7 +2,7 @@
 
 import type { CallOptions, Duewheel } from './client.js'
 import type * as api from './openapi.js'
-import { members, segment, type OptionsOf } from './wire.js'
+import { members, segment, type Duration, type OptionsOf } from './wire.js'
 
 type Kind = 'queues' | 'schedules' | 'watchdogs'
 /** Settings of a patch: absent ones stay as they are, and null removes one. */
@@ -54,6 +54,10 @@ export class Queues extends Named<OptionsOf<api.QueueSettings>, api.Queue> {
   /** Consumers wait until the queue is resumed. */
   pause(name: string, options?: CallOptions): Promise<api.Queue> { return this.act(name, 'pause', undefined, options) as Promise<api.Queue> }
   resume(name: string, options?: CallOptions): Promise<api.Queue> { return this.act(name, 'resume', undefined, options) as Promise<api.Queue> }
+  /** Delivers nothing of a group of the queue for this time, such as after a 429 of a customer's API. "0s" ends it. */
+  backOffGroup(name: string, group: string, time: Duration, options?: CallOptions): Promise<api.Group> {
+    return this.client.call('POST', `${this.path(name)}/groups/${segment(group)}:backoff`, { for: time }, {}, options) as Promise<api.Group>
+  }
   /** Cancels all messages that the queue has now. */
   purge(name: string, options?: CallOptions): Promise<api.Queue> { return this.act(name, 'purge', undefined, options) as Promise<api.Queue> }
   /** Returns dead letters to the queue. */

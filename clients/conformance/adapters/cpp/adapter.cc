@@ -182,6 +182,7 @@ struct ScriptedWorker {
     struct Entry {
         std::string id, data, checkpoint;
         std::int64_t attempt = 0;
+        std::string group;
         bool cancelled = false;
     };
 
@@ -209,7 +210,7 @@ struct ScriptedWorker {
         std::vector<std::string> items;
         for (const Entry& each : entries) {
             items.push_back("{\"id\":" + quoted(each.id) + ",\"data\":" + each.data +
-                            ",\"attempt\":" + std::to_string(each.attempt) +
+                            ",\"attempt\":" + std::to_string(each.attempt) + ",\"group\":" + quoted(each.group) +
                             ",\"checkpoint\":" + (each.checkpoint.empty() ? "null" : each.checkpoint) +
                             ",\"cancelled\":" + (each.cancelled ? "true" : "false") + "}");
         }
@@ -222,7 +223,8 @@ struct ScriptedWorker {
         std::unique_lock lock(mutex);
         std::size_t nth = 0;
         for (const Entry& each : entries) nth += each.id == job.lease().id;
-        entries.push_back({job.lease().id, json_of(job.data).text, job.lease().checkpoint.text, job.lease().attempt});
+        const Lease& lease = job.lease();
+        entries.push_back({lease.id, json_of(job.data).text, lease.checkpoint.text, lease.attempt, lease.group});
         Entry& entry = entries.back();
         ++running;
         lock.unlock();
@@ -417,6 +419,8 @@ class Adapter {
         }
         if (call == "set_queue") return raw(client.set_queue(with.text("queue"), with.options<QueueSettings>()));
         if (call == "get_queue") return raw(client.get_queue(with.text("queue")));
+        if (call == "back_off_group")
+            return raw(client.back_off_group(with.text("queue"), with.text("group"), with.time("for")));
         if (call == "set_schedule") {
             const Content data = with.data();
             return raw(client.set_schedule(with.text("schedule"), data, with.options<ScheduleSettings>()));

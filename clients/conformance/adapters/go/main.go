@@ -269,6 +269,8 @@ func (a *adapter) carryOut(do, name string, m members) (any, error) {
 	case "change_queue":
 		queue := m.text("queue")
 		return raw(c.ChangeQueue(ctx, queue, m.changes()))
+	case "back_off_group":
+		return c.BackOffGroup(ctx, m.text("queue"), m.text("group"), m.duration("for"))
 	case "set_schedule":
 		var settings duewheel.ScheduleSettings
 		m.fill(&settings)
@@ -397,6 +399,7 @@ type entry struct {
 	ID         duewheel.ID     `json:"id"`
 	Data       any             `json:"data"`
 	Attempt    int64           `json:"attempt"`
+	Group      string          `json:"group"`
 	Checkpoint json.RawMessage `json:"checkpoint"`
 	Cancelled  bool            `json:"cancelled"`
 }
@@ -442,7 +445,7 @@ func (w *work) handle(ctx context.Context, job *duewheel.Job[any]) (any, error) 
 			nth++
 		}
 	}
-	seen := &entry{ID: job.ID, Data: job.Data, Attempt: job.Attempt, Checkpoint: job.Checkpoint}
+	seen := &entry{ID: job.ID, Data: job.Data, Attempt: job.Attempt, Group: job.Group, Checkpoint: job.Checkpoint}
 	w.entries = append(w.entries, seen)
 	w.running++
 	w.mu.Unlock()

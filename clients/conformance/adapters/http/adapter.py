@@ -20,6 +20,7 @@ REQUESTS = {
     **{f"{call}_schedule": f"POST /schedules/{{schedule}}:{call}" for call in ("pause", "resume", "fire")},
     **{f"{call}_{kind}": f"{method} /{kind}s/{{{kind}}}" for kind in ("queue", "schedule", "watchdog")
        for call, method in (("set", "PUT"), ("change", "PATCH"), ("get", "GET"), ("delete", "DELETE"))},
+    "back_off_group": "POST /queues/{queue}/groups/{group}:backoff",
     "preview_schedule": "GET /schedules/{schedule}:preview", "feed_watchdog": "POST /watchdogs/{watchdog}:feed",
     "advance": "POST /clock:advance",
 }

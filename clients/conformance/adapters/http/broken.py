@@ -172,7 +172,7 @@ BREAKAGES = {
     "accepts_half_bodies": (AcceptsHalfBodies, ["half_a_body_is_no_response"]),
     "only_latin": (OnlyLatin, ["text_of_every_script_arrives_as_it_was_put"]),
     "numbers_are_doubles": (NumbersAreDoubles, ["numbers_beyond_2_to_the_53rd_are_exact"]),
-    "names_are_not_encoded": (NamesAreNotEncoded, ["names_of_any_script_and_with_a_slash_are_one_queue"]),
+    "names_are_not_encoded": (NamesAreNotEncoded, ["names_of_any_script_and_with_a_slash_are_one_queue", "a_group_that_backs_off_is_not_delivered"]),
     "errors_have_no_field": (ErrorsHaveNoField, ["a_negative_delay_is_an_error_of_its_member", "another_put_with_a_used_key_is_a_conflict"]),
     "batches_fail_as_one": (BatchesFailAsOne, ["a_batch_reports_the_failure_of_one_message"]),
     "trusts_any_certificate": (TrustsAnyCertificate, ["a_certificate_that_is_not_trusted_ends_the_call", "a_certificate_that_has_expired_ends_the_call",

@@ -276,6 +276,8 @@ public final class Adapter {
                 return raw(c.getQueue(text(with, "queue")));
             case "change_queue":
                 return raw(c.changeQueue(text(with, "queue"), filled(new QueueSettings(), with)));
+            case "back_off_group":
+                return c.backOffGroup(text(with, "queue"), text(with, "group"), duration(text(with, "for")));
             case "set_schedule":
                 String schedule = text(with, "schedule");
                 Object scheduled = data(with);
@@ -398,7 +400,7 @@ public final class Adapter {
         }
 
         private Object handle(Job<Object> job) throws Exception {
-            ObjectNode seen = nothing().put("id", job.id()).put("attempt", job.attempt()).put("cancelled", false);
+            ObjectNode seen = nothing().put("id", job.id()).put("attempt", job.attempt()).put("group", job.group()).put("cancelled", false);
             seen.set("data", JSON.valueToTree(job.data()));
             seen.set("checkpoint", job.checkpoint(JsonNode.class));
             int nth = 0;

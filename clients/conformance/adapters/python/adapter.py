@@ -22,7 +22,7 @@ except ModuleNotFoundError as missing:
 
 FAMILIES = {duewheel.InvalidRequest: "invalid", duewheel.Unauthorized: "unauthorized", duewheel.NotFound: "not_found", duewheel.Conflict: "conflict",
             duewheel.Throttled: "throttled", duewheel.Unavailable: "unavailable"}
-DURATIONS = {"delay", "within", "expires_in", "retry_in", "lease", "wait", "every", "misfire_window", "timeout", "first", "max", "after", "by", "jitter"}
+DURATIONS = {"delay", "within", "expires_in", "retry_in", "lease", "wait", "every", "misfire_window", "timeout", "first", "max", "after", "by", "for", "jitter"}
 INSTANTS = {"due", "expires", "start", "end"}
 UNITS = {"ms": "milliseconds", "s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 NAMED = {"queue", "schedule", "watchdog"}
@@ -198,6 +198,9 @@ class Adapter:
     def do_set_queue(self, client, members):
         return client.set_queue(members.pop("queue"), **members)
 
+    def do_back_off_group(self, client, members):
+        return client.back_off_group(members["queue"], members["group"], members["for"])
+
     def do_advance(self, client, members):
         client.advance(members["by"])
         return {"state": "test"}
@@ -271,7 +274,7 @@ class Work:
     def handle(self, data, job):
         with self.lock:
             nth = sum(each["id"] == job.id for each in self.handled)
-            self.handled.append(entry := {"id": job.id, "data": data, "attempt": job.attempt, "checkpoint": job.checkpoint, "cancelled": False})
+            self.handled.append(entry := {"id": job.id, "data": data, "attempt": job.attempt, "group": job.group, "checkpoint": job.checkpoint, "cancelled": False})
             self.running += 1
         try:
             return self.follow(self.outcomes[min(nth, len(self.outcomes) - 1)], job, entry)

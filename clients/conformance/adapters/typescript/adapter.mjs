@@ -88,6 +88,7 @@ if (isMainThread) {
       calls[`${verb}_${kind}`] = (client, { [kind]: name, ...settings }) => client[`${kind}s`][verb](name, settings)
     }
   }
+  calls.back_off_group = (client, { queue, group, for: time }) => client.queues.backOffGroup(queue, group, time)
   calls.redrive = (client, { queue, ...settings }) => client.queues.redrive(queue, settings)
 
   /** A worker whose handler does, at the nth delivery of a message, the nth of `outcomes`, and then the last. */
@@ -103,7 +104,7 @@ if (isMainThread) {
 
     async handle(data, context) {
       const nth = this.messages.filter((each) => each.id === context.id).length
-      const entry = { id: context.id, data, attempt: context.attempt, checkpoint: context.checkpoint, cancelled: false }
+      const entry = { id: context.id, data, attempt: context.attempt, group: context.group, checkpoint: context.checkpoint, cancelled: false }
       this.messages.push(entry)
       this.running++
       try {

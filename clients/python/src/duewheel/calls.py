@@ -184,6 +184,11 @@ def set_queue(queue: str, **settings: Unpack[QueueSettings]) -> Call[Json]:
     return request("PUT", f"/queues/{segment(queue)}", dict, members(settings))
 
 
+def back_off_group(queue: str, group: str, time: datetime.timedelta) -> Call[Json]:
+    """Delivers nothing of a group of the queue for this time, such as after a 429 of a customer's API. Zero ends it."""
+    return request("POST", f"/queues/{segment(queue)}/groups/{segment(group)}:backoff", dict, {"for": duration(time)})
+
+
 def set_schedule(name: str, data: Any, **settings: Unpack[ScheduleSettings]) -> Call[Json]:
     """Creates or replaces a schedule, whose messages go to `queue`. The same call again changes nothing, so a program may make it at
     each start. One of cron, every, iso and at sets the times."""

@@ -90,6 +90,10 @@ class Job:
         self.owned = True  # whether the lease is this worker's to end; guarded by lock
 
     @property
+    def group(self) -> Optional[str]:
+        return self.lease.group
+
+    @property
     def due(self) -> datetime.datetime:
         return self.lease.due
 

@@ -247,6 +247,8 @@ class BasicClient {
     Answered<QueueState> change_queue(const std::string& queue, const Changes& changes) const;
     Answered<QueueState> pause_queue(const std::string& queue) const { return act_on_queue(queue, "pause"); }
     Answered<QueueState> resume_queue(const std::string& queue) const { return act_on_queue(queue, "resume"); }
+    // Delivers nothing of a group of the queue for this time, such as after a 429 of a customer's API. Zero ends it.
+    Answered<Json> back_off_group(const std::string& queue, const std::string& group, Duration time) const;
 
     // Creates or replaces a schedule, whose messages have the data and go to `settings.queue`. The same call again
     // changes nothing, so a program may make it at each start. One of `cron`, `every`, `iso` and `at` sets the times.

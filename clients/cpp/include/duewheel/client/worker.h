@@ -79,7 +79,7 @@ class JobOfAnyType {
   public:
     explicit JobOfAnyType(Work& work) : work_(work) {}
 
-    // The message: id, attempt, due, lateness, headers ...
+    // The message: id, group, attempt, due, lateness, headers ...
     const Lease& lease() const;
     // A stop is requested when the lease is lost, a cancel of the running work is requested, or the time of a stop is
     // over.

@@ -585,6 +585,12 @@ public final class DuewheelClient {
         return queueCall("POST", queue, ":resume", null);
     }
 
+    /** Delivers nothing of a group of the queue for this time, such as after a 429 of a customer's API. Zero ends it. */
+    public JsonNode backOffGroup(String queue, String group, Duration time) {
+        ObjectNode members = Wire.object().put("for", Wire.text(time));
+        return call("POST", "/queues/" + Wire.segment(queue) + "/groups/" + Wire.segment(group) + ":backoff", members);
+    }
+
     private QueueState queueCall(String method, String queue, String verb, Object value) {
         return new QueueState(wire, call(method, "/queues/" + Wire.segment(queue) + verb, value));
     }

@@ -32,6 +32,11 @@ public final class Job<T> {
         return held.lease.attempt();
     }
 
+    /** Null if there is none. */
+    public String group() {
+        return held.lease.group();
+    }
+
     public Instant due() {
         return held.lease.due();
     }
