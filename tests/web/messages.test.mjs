@@ -212,6 +212,22 @@ test('what its workers have said is shown', async () => {
   })
 })
 
+test('a message shows its group, and the limit that it waits for', async () => {
+  await daemon.call('PUT', '/v1/queues/shared', { groups: { leased: 1 } })
+  await daemon.put('shared', { body: 'first', group: 'acme' })
+  await daemon.call('POST', '/v1/queues/shared:lease', { wait: '20s', lease: '1h' })
+  const { id } = await daemon.put('shared', { body: 'second', group: 'acme' })
+  await withPage(daemon, `#/messages/${id}`, {}, async (page) => {
+    await waitForText(fact(page, 'Blocked'), 'Waits for the limit of group acme')
+    await fact(page, 'Group').getByRole('link', { name: 'acme' }).click()
+    await waitForText(page.locator('main h1'), 'shared')
+    await eventually('the group is found', async () => (await page.getByLabel('Find a group').inputValue()) === 'acme')
+  })
+  await withPage(daemon, '#/messages?queue=shared', {}, (page) => waitForText(page.locator('tbody tr', { hasText: id }), 'acme'))
+  await daemon.call('POST', '/v1/queues/shared/groups/acme:backoff', { for: '1h' })
+  await withPage(daemon, `#/messages/${id}`, {}, (page) => waitForText(page.locator('.facts'), 'Waits for the backoff of group acme'))
+})
+
 test('an action that comes too late says so', async () => {
   const { id } = await daemon.put('late', { body: 'x', delay: '1h' })
   await withPage(daemon, `#/messages/${id}`, { expected: [/status of 409/] }, async (page) => {

@@ -167,10 +167,10 @@ test('settings are changed, and emptied ones are removed', async () => {
   await withPage(daemon, pageOf('settings'), { expected: [/status of 400/] }, async (page) => {
     await page.getByRole('button', { name: 'Change' }).click()
     const dialog = page.getByRole('dialog', { name: 'Settings of settings' })
-    await dialog.getByLabel('Lease').fill('never')
+    await dialog.getByLabel('Lease', { exact: true }).fill('never')
     await dialog.getByRole('button', { name: 'Save' }).click()
     await dialog.getByRole('alert').waitFor()
-    await dialog.getByLabel('Lease').fill('2m')
+    await dialog.getByLabel('Lease', { exact: true }).fill('2m')
     await dialog.getByLabel('Attempts').fill('3')
     await dialog.getByLabel('Limit of unfinished messages').fill('')
     await dialog.getByRole('button', { name: 'Save' }).click()
@@ -239,6 +239,113 @@ test('a queue with a webhook shows its target and that it fails', async () => {
     await waitForText(page.locator('.section', { hasText: 'Target' }), 'https://receiver.invalid/in')
     await waitForText(page.locator('.section', { hasText: 'Target' }), '20 per second')
     await waitForText(page.locator('.section', { hasText: 'Target' }), /backing off|probing/)
+  })
+})
+
+const putGroups = async (queue, counts) => {
+  for (const [group, count] of Object.entries(counts)) for (let put = 0; put < count; put++) await daemon.put(queue, { body: 'x', group })
+}
+const groupPath = (queue, group) => `${path(queue)}/groups/${encodeURIComponent(group)}`
+const groupsOf = (page) => page.locator('.section').filter({ has: page.locator('#group-search') })
+
+test('limits of a queue and of its groups are set, shown and removed', async () => {
+  await daemon.call('PUT', path('limits'), { lease: '1m' })
+  await withPage(daemon, pageOf('limits'), {}, async (page) => {
+    const dialog = page.getByRole('dialog')
+    const settingsOf = async () => (await daemon.call('GET', path('limits'))).settings
+    const save = async () => {
+      await dialog.getByRole('button', { name: 'Save' }).click()
+      await dialog.waitFor({ state: 'detached' })
+    }
+    assert.equal(await groupsOf(page).count(), 0)
+    await page.getByRole('button', { name: 'Change' }).click()
+    const groups = dialog.getByRole('group', { name: 'Limits of each group' })
+    await dialog.getByLabel('Leased at once').first().fill('4')
+    await dialog.getByLabel('Deliveries').first().fill('10')
+    await dialog.getByLabel('In each').first().fill('1m')
+    await groups.getByLabel('Leased at once').fill('1')
+    await groups.getByLabel('Deliveries').fill('2')
+    await groups.getByLabel('Burst').fill('2')
+    await checkAccess(page)
+    await save()
+    const rate = { count: 10, per_ms: 60000 }
+    assert.deepEqual(await settingsOf(), { paused: false, lease_ms: 60000, limits: { leased: 4 }, rate, groups: { leased: 1, rate: { count: 2, burst: 2 } } })
+    const facts = page.locator('.section', { hasText: 'Settings' }).locator('.facts')
+    await waitForText(facts, /Deliveries\s*10 in each 1 min/)
+    await waitForText(facts, /Deliveries, each group\s*2 in each 1 sec, 2 at once after a pause/)
+    await groupsOf(page).waitFor()
+    await page.getByRole('button', { name: 'Change' }).click()
+    await groups.getByLabel('Leased at once').fill('')
+    await groups.getByLabel('Deliveries').fill('')
+    await dialog.getByLabel('Leased at once').first().fill('')
+    await save()
+    assert.deepEqual(await settingsOf(), { paused: false, lease_ms: 60000, rate })
+  })
+})
+
+// An operator gives each customer a fair share and a limit, and sees who is limited and why.
+test('the groups of a queue show who is limited and why', async () => {
+  await daemon.call('PUT', path('shared'), { groups: { leased: 1 }, lease: '1h' })
+  await putGroups('shared', { acme: 4, 'bob/paris': 2, [STRANGE]: 1 })
+  await daemon.call('POST', `${path('shared')}:lease`, { max: 10, wait: '20s' })
+  await withPage(daemon, pageOf('shared'), {}, async (page) => {
+    const rows = groupsOf(page).locator('tbody tr')
+    await waitForText(rows.filter({ hasText: 'acme' }), /3.*1 of 1.*limited: 1 leased at once.*for/s)
+    assert.deepEqual(await rows.locator('td:first-child').allInnerTexts(), ['acme', 'bob/paris', STRANGE])
+    await page.getByLabel('Order', { exact: true }).selectOption('by name')
+    await page.reload()
+    await eventually('the order stays', async () => (await page.getByLabel('Order', { exact: true }).inputValue()) === 'name')
+    await page.getByLabel('Find a group').fill('bob/paris')
+    await rows.filter({ hasText: 'acme' }).waitFor({ state: 'detached' })
+    await waitForText(rows, /bob\/paris.*1 of 1/s)
+  })
+  await checkLooks(daemon, pageOf('shared'), (page) => groupsOf(page).locator('tbody tr').first().waitFor())
+})
+
+test('a group gets limits of its own, backs off, and loses both', async () => {
+  await daemon.call('PUT', path('customers'), { groups: { leased: 1, rate: { count: 5, per: '1m' } } })
+  await withPage(daemon, pageOf('customers'), { expected: [/status of 400/] }, async (page) => {
+    const row = groupsOf(page).locator('tbody tr')
+    const dialog = page.getByRole('dialog', { name: `Group ${STRANGE}` })
+    const open = async () => {
+      await row.getByRole('button', { name: STRANGE }).click()
+      await dialog.waitFor()
+    }
+    const groupOf = () => daemon.call('GET', groupPath('customers', STRANGE))
+    // It needs no message: an operator prepares the limits of a customer.
+    await page.getByLabel('Find a group').fill(STRANGE)
+    await open()
+    await checkAccess(page)
+    assert.equal(await dialog.getByLabel('Leased at once').getAttribute('placeholder'), '1')
+    assert.equal(await dialog.getByLabel('In each').getAttribute('placeholder'), '1m')
+    await dialog.getByLabel('Weight').fill('0')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.getByRole('alert').waitFor()
+    await dialog.getByLabel('Weight').fill('3')
+    await dialog.getByLabel('Leased at once').fill('7')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.deepEqual((await groupOf()).settings, { leased: 7, weight: 3 })
+    await waitForText(row, /weight 3.*0 of 7/s)
+    await open()
+    await dialog.getByLabel('Leased at once').fill('')
+    await dialog.getByRole('button', { name: 'Save' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    assert.deepEqual((await groupOf()).settings, { weight: 3 })
+    await open()
+    await dialog.getByLabel('For').fill('1h')
+    await dialog.getByRole('button', { name: 'Back off' }).click()
+    await dialog.waitFor({ state: 'detached' })
+    await waitForText(row, /backs off until \d\d:\d\d:\d\d/)
+    await open()
+    await dialog.getByRole('button', { name: 'End the backoff' }).click()
+    await row.filter({ hasText: 'backs off' }).waitFor({ state: 'detached' })
+    await open()
+    await dialog.getByRole('button', { name: 'Remove settings' }).click()
+    const question = page.getByRole('dialog', { name: `Remove the settings of group ${STRANGE}?` })
+    await question.getByRole('button', { name: 'Remove settings' }).click()
+    await waitForText(question, 'The settings of the group were removed.')
+    assert.deepEqual((await groupOf()).settings, {})
   })
 })
 

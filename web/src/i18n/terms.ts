@@ -5,7 +5,7 @@ import { formatNumber } from '../ui/format'
 export const terms = dictionary(
   {
     queue: 'Queue', queues: 'Queues', message: 'Message', messages: 'Messages', schedule: 'Schedule', watchdog: 'Watchdog',
-    namespace: 'Namespace', state: 'State', due: 'Due', attempts: 'Attempts', priority: 'Priority', reason: 'Reason',
+    namespace: 'Namespace', group: 'Group', state: 'State', due: 'Due', attempts: 'Attempts', priority: 'Priority', reason: 'Reason',
     pending: 'Pending', scheduled: 'Scheduled', ready: 'Ready', leased: 'Leased', retrying: 'Retrying', held: 'Held',
     prepared: 'Prepared', dead: 'Dead', done: 'Done', cancelled: 'Cancelled', expired: 'Expired', paused: 'Paused',
     deadLetters: 'Dead letters', consumers: 'Consumers', lateness: 'Lateness', target: 'Target', settings: 'Settings',
@@ -19,7 +19,7 @@ export const terms = dictionary(
   },
   {
     queue: '队列', queues: '队列', message: '消息', messages: '消息', schedule: '定时任务', watchdog: '看门狗',
-    namespace: '命名空间', state: '状态', due: '到期时间', attempts: '投递次数', priority: '优先级', reason: '原因',
+    namespace: '命名空间', group: '分组', state: '状态', due: '到期时间', attempts: '投递次数', priority: '优先级', reason: '原因',
     pending: '待处理', scheduled: '已排期', ready: '就绪', leased: '已租出', retrying: '重试中', held: '已扣留',
     prepared: '已预备', dead: '死信', done: '已完成', cancelled: '已取消', expired: '已过期', paused: '已暂停',
     deadLetters: '死信', consumers: '消费者', lateness: '滞后', target: '目标', settings: '设置',

@@ -8,7 +8,7 @@ import { href, namespace } from '../app/router'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { BodyView, type Body } from '../ui/body_view'
-import { MessageActions, Reason, StateBadge, causeText } from '../ui/message_parts'
+import { GroupName, MessageActions, Reason, StateBadge, WaitsFor, causeText } from '../ui/message_parts'
 import { Attempts, StopRequested, Work, holderOf } from '../ui/message_work'
 import { formatDuration, formatNumber } from '../ui/format'
 import { Badge, Facts, PageHead, Section } from '../ui/parts'
@@ -20,7 +20,7 @@ const t = dictionary(
   {
     title: (id: string) => `Message ${id}`, facts: 'Message', content: 'Content', headers: 'Headers', history: 'History', raw: 'Raw record', rules: 'Rules',
     nominal: 'Requested for', put: 'Put', leasedUntil: 'Leased until', leasedBy: 'Leased by', expires: 'Expires', ended: 'Ended', key: 'Idempotency key', orderKey: 'Order key',
-    maybe: 'May have been delivered once more', blocked: 'Blocked by', parent: 'Occurrence of', ofSchedule: 'Run of schedule', ofWatchdog: 'From watchdog', lastFed: 'Last fed', number: (n: number) => `number ${formatNumber(n)}`,
+    maybe: 'May have been delivered once more', blocked: 'Blocked', parent: 'Occurrence of', ofSchedule: 'Run of schedule', ofWatchdog: 'From watchdog', lastFed: 'Last fed', number: (n: number) => `number ${formatNumber(n)}`,
     answerBy: 'Commit or rollback by', checks: 'Checks so far', checkOf: 'Check of', trace: 'Trace', nextOccurrence: 'Next occurrence',
     every: 'Every', times: 'Times', until: 'Until', factor: 'Growth', retryAttempts: 'Attempts', retryFirst: 'First backoff', retryMax: 'Longest backoff', jitter: 'Jitter',
     noContent: 'The content of a message is not kept after its end.', noHistory: 'It has not ended.', outcome: 'Outcome', cause: 'Cause', when: 'When', lateness: 'Lateness', wait: 'Wait',
@@ -29,7 +29,7 @@ const t = dictionary(
   {
     title: (id: string) => `消息 ${id}`, facts: '消息', content: '内容', headers: '消息头', history: '历史', raw: '原始记录', rules: '规则',
     nominal: '请求的到期时间', put: '放入时间', leasedUntil: '租期至', leasedBy: '执行者', expires: '过期时间', ended: '结束时间', key: '幂等键', orderKey: '顺序键',
-    maybe: '可能多投递过一次', blocked: '受阻原因', parent: '周期消息', ofSchedule: '定时任务', ofWatchdog: '看门狗', lastFed: '最近喂狗', number: (n: number) => `第 ${formatNumber(n)} 次`,
+    maybe: '可能多投递过一次', blocked: '受阻', parent: '周期消息', ofSchedule: '定时任务', ofWatchdog: '看门狗', lastFed: '最近喂狗', number: (n: number) => `第 ${formatNumber(n)} 次`,
     answerBy: '提交或回滚期限', checks: '已回查次数', checkOf: '回查消息', trace: '追踪', nextOccurrence: '下一次',
     every: '间隔', times: '次数', until: '直到', factor: '增长', retryAttempts: '投递次数', retryFirst: '首次退避', retryMax: '最长退避', jitter: '抖动',
     noContent: '消息结束后不再保留内容。', noHistory: '尚未结束。', outcome: '结果', cause: '原因', when: '时间', lateness: '滞后', wait: '等待',
@@ -110,10 +110,11 @@ function MessageFacts({ message }: { message: Message }) {
         [t.attemptsMade, formatNumber(message.attempts)],
         [t.maybe, message.maybe_delivered && <Badge tone="warn">{t.mayHave}</Badge>],
         [terms.reason, message.reason !== undefined && <Reason text={message.reason} />],
-        [t.blocked, message.blocked_by && <code>{message.blocked_by}</code>],
+        [t.blocked, message.blocked_by && <WaitsFor message={message} />],
         [terms.priority, formatNumber(message.priority)],
         [t.key, message.key !== undefined && <Cut text={message.key} />],
         [t.orderKey, message.order_key !== undefined && <Cut text={message.order_key} />],
+        [terms.group, message.group !== undefined && <GroupName message={message} />],
         [t.nextOccurrence, message.next_occurrence !== undefined && formatNumber(message.next_occurrence)],
         [t.parent, message.parent !== undefined && <>{to(message.parent)}, {t.number(message.occurrence ?? 0)}</>],
         [t.ofSchedule, message.schedule !== undefined && <><a href={href(['schedules', message.schedule])}><Name>{message.schedule}</Name></a>, {t.number(message.occurrence ?? 0)}</>],

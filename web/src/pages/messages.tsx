@@ -7,7 +7,7 @@ import { definePage } from '../app/page'
 import { go, href, namespace, route, setQuery } from '../app/router'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
-import { Reason, StateBadge } from '../ui/message_parts'
+import { GroupName, Reason, StateBadge, WaitsFor } from '../ui/message_parts'
 import { StopRequested } from '../ui/message_work'
 import { formatNumber, fromLocalInput, toLocalInput } from '../ui/format'
 import { Button, Field, PageHead, SearchField, Section } from '../ui/parts'
@@ -120,13 +120,15 @@ function List({ queue, states }: { queue: string; states: State[] }) {
     { key: 'id', heading: terms.id, cell: (message) => <a href={href(['messages', message.id])}>{message.id}</a> },
     { key: 'state', heading: terms.state, cell: (message) => <><StateBadge state={message.state} /> <StopRequested message={message} /></> },
     { key: 'due', heading: terms.due, cell: (message) => <Instant ms={message.answer_by_ms ?? message.due_ms} relative /> },
+    { key: 'group', heading: terms.group, cell: (message) => message.group !== undefined && <GroupName message={message} /> },
     { key: 'attempts', heading: terms.attempts, number: true, cell: (message) => formatNumber(message.attempts) },
     { key: 'priority', heading: terms.priority, number: true, cell: (message) => formatNumber(message.priority) },
     {
       key: 'details', heading: t.details, text: true,
       cell: (message) => {
         if (message.reason) return <Reason text={message.reason} />
-        const text = message.blocked_by ?? message.key ?? message.order_key
+        if (message.blocked_by) return <WaitsFor message={message} />
+        const text = message.key ?? message.order_key
         return text && <Cut text={text} max={80} />
       },
     },

@@ -11,6 +11,7 @@ import { terms } from '../i18n/terms'
 import { DeadActions } from '../ui/dead_actions'
 import { act, confirm } from '../ui/dialog'
 import { formatDuration, formatNumber, formatPercent } from '../ui/format'
+import { Groups } from '../ui/groups'
 import { Badge, Button, Facts, Figure, Figures, PageHead, Section } from '../ui/parts'
 import { Pending } from '../ui/table'
 import { Cut, Name } from '../ui/text'
@@ -20,6 +21,7 @@ import { causeText } from '../ui/message_parts'
 import { PutForm } from '../ui/put_form'
 import { TargetBadge, healthOf, lateText, targetOf } from '../ui/queue_health'
 import { QueueSettingsForm } from '../ui/queue_settings_form'
+import { rateText } from '../ui/rate'
 
 const t = dictionary(
   {
@@ -36,7 +38,7 @@ const t = dictionary(
     url: 'Address', topic: 'Topic', partition: 'Partition', delivery: 'Delivery', inFlight: 'In progress', until: 'Next attempt', concurrency: 'At once', rate: 'Limit',
     timeout: 'Timeout', secrets: 'Secrets', headers: 'Headers', recordKey: 'Record key', targetState: 'State', perSecond: (n: number) => `${formatNumber(n)} per second`,
     lease: 'Lease', ofQueue: 'set here', ofServer: 'as set for the server', ofBoth: (here: string) => `${here} set here, the rest as for the server`, ofNamespace: (limit: string) => `the namespace: ${limit} in all`, attempts: 'Attempts', backoff: 'Backoff',
-    backoffText: (first: string, factor: string, max: string, jitter: string) => `${first}, then ×${factor} up to ${max}, ±${jitter}`, first: 'first', factor: 'growth', max: 'longest', jitter: 'jitter', limitPending: 'Limit of messages', noLimit: 'none',
+    backoffText: (first: string, factor: string, max: string, jitter: string) => `${first}, then ×${factor} up to ${max}, ±${jitter}`, first: 'first', factor: 'growth', max: 'longest', jitter: 'jitter', limitPending: 'Limit of messages', limitLeased: 'Leased at once', limitRate: 'Deliveries', groupLeased: 'Leased at once, each group', groupRate: 'Deliveries, each group', noLimit: 'none',
     ended: 'Ended in the last ten minutes', endedMore: (n: number) => `Counted: the first ${formatNumber(n)}. There are more.`, nothingEnded: 'None.',
     endedLateness: 'Lateness of the latest', endedWait: 'Wait of the latest', browse: 'Browse messages', timeline: 'Timeline',
     test: 'Test message', removed: 'The settings were removed.', removeSettings: 'Remove settings', removeTitle: (name: string) => `Remove the settings of ${name}?`, removeWhat: 'The queue is empty. With its settings removed it exists again from its next message, with the defaults of the server.',
@@ -54,7 +56,7 @@ const t = dictionary(
     url: '地址', topic: '主题', partition: '分区', delivery: '投递保证', inFlight: '进行中', until: '下次尝试', concurrency: '并发', rate: '限速',
     timeout: '超时', secrets: '密钥', headers: '头', recordKey: '记录键', targetState: '状态', perSecond: (n: number) => `每秒 ${formatNumber(n)}`,
     lease: '租期', ofQueue: '本队列的设置', ofServer: '服务器的设置', ofBoth: (here: string) => `${here}为本队列的设置，其余为服务器的设置`, ofNamespace: (limit: string) => `命名空间合计：${limit}`, attempts: '投递次数', backoff: '退避',
-    backoffText: (first: string, factor: string, max: string, jitter: string) => `首次 ${first}，之后 ×${factor}，最长 ${max}，±${jitter}`, first: '首次', factor: '倍数', max: '最长', jitter: '抖动', limitPending: '消息数上限', noLimit: '无',
+    backoffText: (first: string, factor: string, max: string, jitter: string) => `首次 ${first}，之后 ×${factor}，最长 ${max}，±${jitter}`, first: '首次', factor: '倍数', max: '最长', jitter: '抖动', limitPending: '消息数上限', limitLeased: '同时租出', limitRate: '投递', groupLeased: '每个分组同时租出', groupRate: '每个分组的投递', noLimit: '无',
     ended: '最近十分钟结束的消息', endedMore: (n: number) => `只统计了前 ${formatNumber(n)} 条，还有更多。`, nothingEnded: '无。',
     endedLateness: '最近一条的滞后', endedWait: '最近一条的等待', browse: '浏览消息', timeline: '时间线',
     test: '测试消息', removed: '设置已删除。', removeSettings: '删除设置', removeTitle: (name: string) => `删除 ${name} 的设置？`, removeWhat: '队列为空。删除设置后，队列会在收到下一条消息时以服务器默认设置重新存在。',
@@ -101,7 +103,7 @@ function InForce({ value, from }: { value: string; from: string }) {
 
 function Settings({ queue }: { queue: Queue }) {
   const space = useQuery(['namespace limits', namespace.value], (signal) => get<Namespace>(`/v1/namespaces/${encodeURIComponent(namespace.value)}`, {}, signal).catch(() => null), { every_ms: 30_000, skip: limited.value })
-  const { lease_ms, retry, limits } = queue.settings
+  const { lease_ms, retry, limits, rate, groups } = queue.settings
   if (!queue.in_force) return null
   const rule = queue.in_force.retry
   const originOf = (own: number | undefined) => (own === undefined ? t.ofServer : t.ofQueue)
@@ -116,6 +118,10 @@ function Settings({ queue }: { queue: Queue }) {
         [t.attempts, <InForce value={formatNumber(rule.attempts)} from={originOf(retry?.attempts)} />],
         [t.backoff, <InForce value={t.backoffText(formatDuration(rule.first_ms), formatNumber(rule.factor, 3), formatDuration(rule.max_ms), formatPercent(rule.jitter))} from={backoffOrigin} />],
         [t.limitPending, limits?.pending === undefined ? none : <InForce value={formatNumber(limits.pending)} from={t.ofQueue} />],
+        [t.limitLeased, limits?.leased !== undefined && formatNumber(limits.leased)],
+        [t.limitRate, rate && rateText(rate)],
+        [t.groupLeased, groups?.leased !== undefined && formatNumber(groups.leased)],
+        [t.groupRate, groups?.rate && rateText(groups.rate)],
       ]}
     />
   )
@@ -222,6 +228,7 @@ function QueueView({ params }: PageProps) {
         <Figure name={t.waiting} value={formatNumber(queue.waiters)} />
       </Figures>
       {!limited.value && <LatenessChart of={{ queue: name, namespace: namespace.value }} />}
+      <Groups queue={queue} />
       <div class="columns">
         <div>
           <Section title={t.target}><Target queue={queue} /></Section>

@@ -1,9 +1,11 @@
 // What the pages of messages share: the badge of a state, and the actions on one message.
+import type { ComponentChildren } from 'preact'
 import { useState } from 'preact/hooks'
 import { inNamespace, post, request } from '../api/client'
 import type { CancelResponse, DiscardResponse, FireResponse, HoldResponse, KickResponse, Message, MoveResponse, State } from '../api/openapi'
 import { changed } from '../api/query'
 import { can } from '../api/session'
+import { href } from '../app/router'
 import { dictionary } from '../i18n/language'
 import { terms } from '../i18n/terms'
 import { Dialog, act, confirm, notify } from './dialog'
@@ -11,7 +13,7 @@ import { fromLocalInput, toLocalInput } from './format'
 import { Badge, Button, Field, type Tone } from './parts'
 import { ProblemNote } from './problem'
 import { reasonLine } from './reason'
-import { Cut, visible } from './text'
+import { Cut, Name, visible } from './text'
 import { Instant, now } from './time'
 
 const t = dictionary(
@@ -24,7 +26,7 @@ const t = dictionary(
     maybe: ' A consumer may already have received it.',
     fire: 'Deliver now', fired: 'Made due now.', hold: 'Hold', heldDone: 'Held until it is kicked.', kick: 'Kick', kickedDone: 'Returned to its queue.',
     discard: 'Discard', discardTitle: (id: string) => `Discard dead letter ${id}?`, discardWhat: 'This ends 1 dead letter for good. It cannot be redriven afterwards.', discarded: 'The dead letter was discarded.',
-    move: 'Move', moveTitle: (id: string) => `Move message ${id}`, moveIn: 'Due in', moveInHint: 'Such as 10m or 1d2h', moveAt: 'Or due at, local time', leaseLost: 'The lease ended without a response.', wholeReason: 'Show all lines', moved: 'Moved. It is due',
+    move: 'Move', moveTitle: (id: string) => `Move message ${id}`, moveIn: 'Due in', moveInHint: 'Such as 10m or 1d2h', moveAt: 'Or due at, local time', leaseLost: 'The lease ended without a response.', wholeReason: 'Show all lines', moved: 'Moved. It is due', waitsFor: (what: ComponentChildren) => <>Waits for {what}</>,
   },
   {
     cancel: '取消消息', cancelTitle: (id: string) => `取消消息 ${id}？`, cancelWhat: '这将永久结束 1 条消息，不再投递。',
@@ -35,7 +37,7 @@ const t = dictionary(
     maybe: ' 消费者可能已经收到它。',
     fire: '立即投递', fired: '已设为立即到期。', hold: '扣留', heldDone: '消息已扣留，直到被放回。', kick: '放回队列', kickedDone: '已放回队列。',
     discard: '丢弃', discardTitle: (id: string) => `丢弃死信 ${id}？`, discardWhat: '这将永久结束 1 条死信，之后无法重新投递。', discarded: '死信已丢弃。',
-    move: '改期', moveTitle: (id: string) => `修改消息 ${id} 的到期时间`, moveIn: '多久后到期', moveInHint: '例如 10m 或 1d2h', moveAt: '或到期时间（本地时间）', leaseLost: '租约在没有响应的情况下结束。', wholeReason: '显示全部行', moved: '已改期，到期时间为',
+    move: '改期', moveTitle: (id: string) => `修改消息 ${id} 的到期时间`, moveIn: '多久后到期', moveInHint: '例如 10m 或 1d2h', moveAt: '或到期时间（本地时间）', leaseLost: '租约在没有响应的情况下结束。', wholeReason: '显示全部行', moved: '已改期，到期时间为', waitsFor: (what: ComponentChildren) => <>等待：{what}</>,
   },
 )
 
@@ -53,6 +55,32 @@ const causes = dictionary(
 /** Why a message ended, in words. The server may know more causes than the page. */
 export function causeText(cause: string): string {
   return cause in causes ? causes[cause as keyof typeof causes] : cause
+}
+
+const limits = dictionary(
+  {
+    queue_leased: 'the limit of leased messages of its queue', queue_rate: 'the rate of its queue',
+    group_leased: (group: ComponentChildren) => <>the limit of group {group}</>, group_rate: (group: ComponentChildren) => <>the rate of group {group}</>,
+    group_backoff: (group: ComponentChildren) => <>the backoff of group {group}</>,
+  },
+  {
+    queue_leased: '队列的租出数上限', queue_rate: '队列的速率',
+    group_leased: (group: ComponentChildren) => <>分组 {group} 的上限</>, group_rate: (group: ComponentChildren) => <>分组 {group} 的速率</>,
+    group_backoff: (group: ComponentChildren) => <>分组 {group} 的退避</>,
+  },
+)
+
+/** What a message waits for: a limit in words, or a code of the server. */
+export function WaitsFor({ message }: { message: Message }) {
+  const code = message.blocked_by
+  if (code === undefined || !(code in limits)) return <>{t.waitsFor(<code>{code}</code>)}</>
+  const words = limits[code as keyof typeof limits]
+  return <>{t.waitsFor(typeof words === 'string' ? words : words(<GroupName message={message} />))}</>
+}
+
+/** The group of a message, with a link to its place on the page of the queue. */
+export function GroupName({ message: { queue, group = '' } }: { message: Message }) {
+  return <a href={href(['queues', queue], { group })}><Name>{group}</Name></a>
 }
 
 const TONES: Partial<Record<State, Tone>> = { ready: 'accent', leased: 'accent', retrying: 'warn', held: 'warn', dead: 'bad', expired: 'warn', done: 'good' }

@@ -13,11 +13,11 @@ import { Instant } from './time'
 const t = dictionary(
   {
     content: 'Content', delay: 'Due in', delayHint: 'Such as 10s or 2h; empty: now', contentType: 'Media type', contentTypeHint: 'Such as application/json',
-    key: 'Idempotency key', put: 'Put message', done: 'Put', dueAt: 'due',
+    key: 'Idempotency key', groupHint: 'Such as a customer; optional', put: 'Put message', done: 'Put', dueAt: 'due',
   },
   {
     content: '内容', delay: '延迟', delayHint: '例如 10s 或 2h；留空：立即', contentType: '媒体类型', contentTypeHint: '例如 application/json',
-    key: '幂等键', put: '放入消息', done: '已放入', dueAt: '到期',
+    key: '幂等键', groupHint: '例如客户名；可选', put: '放入消息', done: '已放入', dueAt: '到期',
   },
 )
 
@@ -26,6 +26,7 @@ export function PutForm({ queue }: { queue: string }) {
   const [delay, setDelay] = useState('')
   const [type, setType] = useState('')
   const [key, setKey] = useState('')
+  const [group, setGroup] = useState('')
   const [priority, setPriority] = useState('')
   const [working, setWorking] = useState(false)
   const put = async () => {
@@ -33,6 +34,7 @@ export function PutForm({ queue }: { queue: string }) {
     if (delay.trim()) message.delay = delay.trim()
     if (type.trim()) message.content_type = type.trim()
     if (key) message.key = key
+    if (group) message.group = group
     if (priority.trim()) message.priority = numberOf(priority)
     setWorking(true)
     await act(
@@ -55,6 +57,9 @@ export function PutForm({ queue }: { queue: string }) {
         </Field>
         <Field id="put-priority" label={terms.priority} hint={terms.optional}>
           {(id) => <input id={id} type="number" step={1} value={priority} aria-describedby={`${id}-hint`} onInput={(event) => setPriority(event.currentTarget.value)} />}
+        </Field>
+        <Field id="put-group" label={terms.group} hint={t.groupHint}>
+          {(id) => <input id={id} value={group} aria-describedby={`${id}-hint`} autocomplete="off" onInput={(event) => setGroup(event.currentTarget.value)} />}
         </Field>
         <Field id="put-key" label={t.key} hint={terms.optional}>
           {(id) => <input id={id} value={key} aria-describedby={`${id}-hint`} autocomplete="off" onInput={(event) => setKey(event.currentTarget.value)} />}

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import test from 'node:test'
 
-import { draftOf, patchOf } from './queue_draft'
+import { draftOf, groupDraftOf, groupPatchOf, patchOf } from './queue_draft'
 
 const none = draftOf({ settings: {} })
 const posted = draftOf({
@@ -17,6 +17,19 @@ test('a patch has what has changed, and null for what is empty now', () => {
   assert.deepEqual(patchOf(posted, { ...posted, lease: '', first: '', pending: ' 20 ', rate: '' }), {
     lease: null, retry: { first: null }, limits: { pending: 20 }, target: { webhook: { rate: null } },
   })
+})
+
+test('limits and rates of a queue and of groups are patched one by one', () => {
+  const limited = draftOf({ settings: { limits: { leased: 4 }, rate: { count: 10, per_ms: 60_000, burst: 2 }, groups: { leased: 2, rate: { count: 5 } } } })
+  assert.deepEqual(patchOf(none, { ...none, leased: '3', pace: { count: '10', per: '1m', burst: '' }, groupLeased: '1' }), {
+    limits: { leased: 3 }, rate: { count: 10, per: '1m' }, groups: { leased: 1 },
+  })
+  assert.deepEqual(patchOf(limited, { ...limited, pace: { ...limited.pace, count: '' }, groupPace: { count: '5', per: '1h', burst: '' } }), {
+    rate: null, groups: { rate: { per: '1h' } },
+  })
+  const group = groupDraftOf({ settings: { leased: 5, weight: 2 } })
+  assert.deepEqual(groupPatchOf(group, group), {})
+  assert.deepEqual(groupPatchOf(group, { leased: '', weight: '3', pace: { count: '7', per: '', burst: '1' } }), { leased: null, weight: 3, rate: { count: 7, burst: 1 } })
 })
 
 test('headers are added, changed and removed by name; the others stay', () => {

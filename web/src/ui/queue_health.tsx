@@ -15,6 +15,7 @@ const t = dictionary(
     disabledWebhook: 'The server posts no webhooks (setting webhooks.post)', disabledKafka: 'The server has no Kafka brokers (setting kafka.bootstrap)',
     gone: 'Its target is gone', rate: (n: number) => `Its webhook is limited to ${formatNumber(n)} posts per second`, targetSlow: 'Its target is slower than the messages come',
     noConsumer: 'No consumer leases from it', slowConsumers: (n: number) => `${formatNumber(n)} leased: its consumers are slower than the messages come`,
+    allLeased: (n: number) => `Its limit is reached: ${formatNumber(n)} leased at once`, heldBack: 'Consumers wait: its rate or the limits of its groups hold messages back',
     inProgress: 'A consumer has had the oldest message since then', orderKeys: 'Waits for the end of earlier messages with the same order key',
     draining: 'Its consumers work through the backlog', full: 'Full: puts are refused', nearlyFull: 'Nearly full',
     ok: 'Healthy', late: (age: string) => `${age} late`,
@@ -28,6 +29,7 @@ const t = dictionary(
     disabledWebhook: '服务器不投递 webhook（设置 webhooks.post）', disabledKafka: '服务器未配置 Kafka broker（设置 kafka.bootstrap）',
     gone: '目标已不存在', rate: (n: number) => `Webhook 限速为每秒 ${formatNumber(n)} 次`, targetSlow: '目标处理速度跟不上消息到达速度',
     noConsumer: '没有消费者租取消息', slowConsumers: (n: number) => `已租出 ${formatNumber(n)} 条：消费者处理速度跟不上`,
+    allLeased: (n: number) => `已达上限：最多同时租出 ${formatNumber(n)} 条`, heldBack: '消费者在等待：队列速率或分组上限限制了投递',
     inProgress: '最早的消息一直由某个消费者持有', orderKeys: '等待相同顺序键的前序消息结束',
     draining: '消费者正在处理积压', full: '已满：拒绝写入新消息', nearlyFull: '即将写满',
     ok: '正常', late: (age: string) => `晚了 ${age}`,
@@ -80,7 +82,10 @@ export function healthOf(queue: Queue, age_ms: number | undefined): Health {
   if (target) return { tone: queue.ready > 0 || late ? 'bad' : 'warn', reason: target }
   const limit = queue.settings.limits?.pending
   if (limit !== undefined && queue.pending >= limit) return { tone: 'bad', reason: t.full }
+  const leasedMax = queue.settings.limits?.leased
+  if (late && leasedMax !== undefined && queue.leased >= leasedMax) return { tone: 'bad', reason: t.allLeased(leasedMax) }
   const kind = targetOf(queue)
+  if (late && kind === 'pull' && queue.waiters > 0 && queue.ready > 0 && (queue.settings.rate || queue.settings.groups)) return { tone: 'bad', reason: t.heldBack }
   if (late && kind === 'pull') {
     if (queue.leased === 0 && queue.waiters === 0) return queue.ready > 0 ? { tone: 'bad', reason: t.noConsumer } : { tone: 'warn', reason: t.orderKeys }
     if (queue.ready === 0 && !queue.backlog_on_disk) return { tone: 'plain', reason: queue.leased > 0 ? t.inProgress : t.orderKeys }

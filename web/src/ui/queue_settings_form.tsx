@@ -1,4 +1,4 @@
-// Changes the settings of a queue: the lease, the retry rule, the limits, and a webhook. A patch leaves all others as they are.
+// Changes the settings of a queue: the lease, the retry rule, the limits of the queue and of its groups, and a webhook. A patch leaves all others as they are.
 import { useState } from 'preact/hooks'
 import { inNamespace, request } from '../api/client'
 import type { Queue } from '../api/openapi'
@@ -8,14 +8,15 @@ import { terms } from '../i18n/terms'
 import { Dialog, notify } from './dialog'
 import { durationText } from './format'
 import { Field } from './parts'
-import { DURATIONS, draftOf, patchOf, type Header, type QueueDraft, type TextMember } from './queue_draft'
+import { TEXTS, draftOf, patchOf, type Header, type QueueDraft, type TextMember } from './queue_draft'
+import { RateFields } from './rate'
 import { SaveForm, useSave } from './save_form'
 
 const t = dictionary(
   {
     change: 'Change', title: (name: string) => `Settings of ${name}`, retries: 'Lease and retries', limits: 'Limits',
     lease: 'Lease', attempts: 'Attempts', first: 'First backoff', factor: 'Growth', max: 'Longest backoff', jitter: 'Jitter',
-    pending: 'Limit of unfinished messages',
+    pending: 'Limit of unfinished messages', leased: 'Leased at once', groupLeased: 'Leased at once', groups: 'Limits of each group',
     target: 'Target', pull: 'Consumers lease the messages', webhook: 'The server posts them to a webhook', kafka: 'The server sends them to Kafka',
     url: 'Address', secrets: 'Secrets', timeout: 'Timeout', concurrency: 'Posts at once', rate: 'Posts per second',
     leaseHint: 'Such as 30s or 5m', growthHint: '2 doubles it with each failure', jitterHint: '0.2: up to 20 % shorter or longer', secretsHint: 'Names, with commas between them',
@@ -25,7 +26,7 @@ const t = dictionary(
   {
     change: '修改', title: (name: string) => `${name} 的设置`, retries: '租期与重试', limits: '上限',
     lease: '租期', attempts: '投递次数', first: '首次退避', factor: '增长倍数', max: '最长退避', jitter: '抖动',
-    pending: '未完成消息数上限',
+    pending: '未完成消息数上限', leased: '同时租出', groupLeased: '同时租出', groups: '每个分组的上限',
     target: '目标', pull: '由消费者租取', webhook: '由服务器投递到 webhook', kafka: '由服务器发送到 Kafka',
     url: '地址', secrets: '密钥', timeout: '超时', concurrency: '并发', rate: '每秒投递数',
     leaseHint: '例如 30s 或 5m', growthHint: '2 表示每次失败后加倍', jitterHint: '0.2：最多缩短或延长 20 %', secretsHint: '名称，以逗号分隔',
@@ -81,7 +82,7 @@ function Form({ queue, onClose }: { queue: Queue; onClose: () => void }) {
       {(id) => (
         <input
           id={id} value={draft[member]} placeholder={placeholders[member]} autocomplete="off" spellcheck={false} aria-describedby={hint && `${id}-hint`}
-          inputMode={member === 'url' || member === 'secrets' || (DURATIONS as readonly string[]).includes(member) ? 'text' : 'decimal'}
+          inputMode={(TEXTS as readonly string[]).includes(member) ? 'text' : 'decimal'}
           onInput={(event) => set({ [member]: event.currentTarget.value })}
         />
       )}
@@ -95,7 +96,15 @@ function Form({ queue, onClose }: { queue: Queue; onClose: () => void }) {
           {field('lease', t.leaseHint)}{field('attempts')}{field('first')}{field('factor', t.growthHint)}{field('max')}{field('jitter', t.jitterHint)}
         </div>
         <h3>{t.limits} <span class="muted">{t.noLimit}</span></h3>
-        <div class="fields">{field('pending')}</div>
+        <div class="fields">
+          {field('pending')}{field('leased')}
+          <RateFields id="settings-rate" draft={draft.pace} onDraft={(pace) => set({ pace })} />
+        </div>
+        <h3 id="settings-groups">{t.groups} <span class="muted">{t.noLimit}</span></h3>
+        <div class="fields" role="group" aria-labelledby="settings-groups">
+          {field('groupLeased')}
+          <RateFields id="settings-groups-rate" draft={draft.groupPace} onDraft={(groupPace) => set({ groupPace })} />
+        </div>
         <h3>{t.target}</h3>
         <div class="field">
           <label class="hidden" for="settings-target">{t.target}</label>

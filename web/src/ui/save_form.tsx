@@ -34,13 +34,14 @@ export function useSave(save: () => Promise<void>): Saving {
   return { error, saving, run, problemOf }
 }
 
-export function TextField({ id, label, hint, error, value, onValue, list, inputMode }: {
+export function TextField({ id, label, hint, error, value, onValue, placeholder, list, inputMode }: {
   id: string
   label: string
   hint?: string
   error?: string
   value: string
   onValue: (value: string) => void
+  placeholder?: string
   /** The datalist of suggestions. */
   list?: string
   inputMode?: 'numeric'
@@ -49,7 +50,7 @@ export function TextField({ id, label, hint, error, value, onValue, list, inputM
     <Field id={id} label={label} hint={hint} error={error}>
       {(inner) => (
         <input
-          id={inner} value={value} spellcheck={false} autocomplete="off" aria-describedby={hint || error ? `${inner}-hint` : undefined}
+          id={inner} value={value} placeholder={placeholder} spellcheck={false} autocomplete="off" aria-describedby={hint || error ? `${inner}-hint` : undefined}
           list={list} inputMode={inputMode} onInput={(event) => onValue(event.currentTarget.value)}
         />
       )}
