@@ -53,3 +53,22 @@ test('each scope brings the actions that it allows', async () => {
     assert.deepEqual(await actions(page), ['Pause', 'Fire now', 'Edit', 'Delete'])
   })
 })
+
+test('a group is changed by who may change queues, and backs off for consumers', async () => {
+  await daemon.call('PUT', '/v1/queues/shared/groups/acme', { leased: 1 })
+  const offered = async (scopes) => {
+    let names
+    await withScopes(scopes, '#/queues/shared', async (page) => {
+      const acme = page.locator('tbody').getByText('acme')
+      await acme.waitFor()
+      await acme.click()
+      const dialog = page.getByRole('dialog')
+      if (scopes.length > 1) await dialog.waitFor()
+      names = await dialog.getByRole('button').allInnerTexts()
+    })
+    return names
+  }
+  assert.deepEqual(await offered(['read']), [])
+  assert.deepEqual(await offered(['read', 'consume']), ['Back off', 'Close'])
+  assert.deepEqual(await offered(['read', 'admin']), ['Save', 'Remove settings', 'Close'])
+})
