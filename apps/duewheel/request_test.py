@@ -695,7 +695,7 @@ class CommandLineTest(unittest.TestCase):
         self.assertEqual(code, 0)
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
         self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "wait", "cancel", "move", "fire", "hold", "kick", "discard", "list", "history", "forecast",
-                                 "lease", "ack", "fail", "extend", "release", "queue", "schedule", "watchdog", "namespace", "token", "clock", "stats", "health", "call",
+                                 "lease", "ack", "fail", "extend", "release", "queue", "group", "schedule", "watchdog", "namespace", "token", "clock", "stats", "health", "call",
                                  "top", "kafka", "bench", "check", "backup", "restore", "audit", "export", "import", "completion"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")
