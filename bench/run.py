@@ -18,9 +18,9 @@ import tempfile
 
 import calendar_groups
 import timer_groups
-from durable import (beanstalkd_groups, dashboard_groups, hostile_groups, kafka_groups, lease_groups, neighbour_groups, peer_groups,
-                     peer_plot, peer_tables, queue_groups, replicated_groups, schedule_groups, store_groups, target_tables, tls_groups,
-                     token_groups, webhook_groups, worker_groups)
+from durable import (beanstalkd_groups, dashboard_groups, hostile_groups, kafka_groups, lease_groups, message_groups, neighbour_groups,
+                     peer_groups, peer_plot, peer_tables, queue_groups, replicated_groups, schedule_groups, store_groups, target_tables,
+                     tls_groups, token_groups, webhook_groups, worker_groups)
 from durable.subject import BIN, Rows
 from wheel import curves, plot, rows as wheel_rows, tables
 
@@ -43,7 +43,7 @@ DURABLE = {"puts": store_groups.puts, "peers": peer_groups.peers, "beanstalkd": 
            "webhooks": webhook_groups.deliveries, "hanging": webhook_groups.hanging, "crons": schedule_groups.crons,
            "downtime": queue_groups.downtime, "flood": queue_groups.flood, "tls": tls_groups.tls,
            "handshakes": tls_groups.handshakes, "tokens": token_groups.tokens, "dashboard": dashboard_groups.dashboard, "kafka": kafka_groups.kafka,
-           "replicated": replicated_groups.replicated, "leases": lease_groups.leases,
+           "replicated": replicated_groups.replicated, "leases": lease_groups.leases, "groups": message_groups.groups,
            "neighbour": neighbour_groups.neighbour, "workers": worker_groups.workers}
 
 
