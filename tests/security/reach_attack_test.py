@@ -38,7 +38,7 @@ class Reach(unittest.TestCase):
     def state(self):
         """All that the attacks could change."""
         pages = [f"messages/{number}" for number in (self.delayed, self.leased, self.prepared, self.dead)]
-        pages += ["queues", "queues/other", "queues/dying", "schedules/foreign", "watchdogs/foreign", "tokens", "namespaces"]
+        pages += ["queues", "queues/other", "queues/other/groups", "queues/dying", "schedules/foreign", "watchdogs/foreign", "tokens", "namespaces"]
         told = {page: self.target.ask("GET", f"/v1/{page}") for page in pages}
         for token in told["tokens"][1]["tokens"]:
             token.pop("last_used", None), token.pop("last_used_ms", None)
@@ -46,7 +46,7 @@ class Reach(unittest.TestCase):
 
     def attack_of(self, method, path, message, name="foreign"):
         """(path, body) of the call on what is foreign."""
-        path = path.format(queue="other" if name == "foreign" else name, id=message, token=self.lease, schedule=name, watchdog=name,
+        path = path.format(queue="other" if name == "foreign" else name, id=message, token=self.lease, schedule=name, watchdog=name, group="ann",
                            namespace="default", token_id="root", file="../../etc/passwd")
         body = {}
         if path.startswith("/v1/leases:"):
@@ -59,6 +59,8 @@ class Reach(unittest.TestCase):
             body = {"delay": "2h"}
         elif path.endswith("preview"):
             body = CRON
+        elif "/groups/" in path:
+            body = {"for": "1h"} if path.endswith(":backoff") else {"leased": 1}
         elif method in ("PUT", "PATCH"):
             body = {"queue": "mail-1", **RULES.get(path.split("/")[-2], {})} if path.split("/")[-2] in RULES else {}
         if path in ("/v1/messages", "/v1/history"):
