@@ -15,7 +15,8 @@ from exports import Exports, duewheel
 # Values of what the document calls only a text, a list or an object, by the last word of the setting's name.
 TEXTS = {"url": "https://receiver.example/in", "topic": "letters", "key": "some", "secrets": ["mine"], "headers": {"X-Sender": "me"}}
 # What a PUT needs beside a setting of the target.
-REQUIRED = {"target.webhook.": ("target.webhook.url", TEXTS["url"]), "target.kafka.": ("target.kafka.topic", TEXTS["topic"])}
+REQUIRED = {"target.webhook.": ("target.webhook.url", TEXTS["url"]), "target.kafka.": ("target.kafka.topic", TEXTS["topic"]),
+            "rate": ("rate.count", 3), "groups.rate": ("groups.rate.count", 3)}
 OTHER = ("retry.attempts", 9), ("retry.factor", 1.25)  # the second one is for the first
 
 

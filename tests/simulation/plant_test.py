@@ -115,7 +115,7 @@ class Plant(unittest.TestCase):
         self.assertEqual(self.plant("files").returncode, 0)
 
     def test_a_patch_says_what_it_breaks_and_has_its_own_switch(self):
-        for wrong, said in ((COUNT.replace("C3", "C13"), "Breaks C7"), (COUNT.replace("Breaks C3: the", "The"), "Breaks C7"),
+        for wrong, said in ((COUNT.replace("C3", "C14"), "Breaks C7"), (COUNT.replace("Breaks C3: the", "The"), "Breaks C7"),
                             (COUNT.replace("::count", "::other"), "planted(PlantedBug::count)"),
                             (COUNT.replace("\n\n", "\nFound in March.\n\n"), "Hunt without"),
                             (COUNT.partition("---")[0], "changes nothing")):
