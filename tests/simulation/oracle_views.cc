@@ -97,9 +97,11 @@ bool Oracle::check_line(const MessageModel& about, const MessageLine& line, cons
 void Oracle::check_settings_lines(const ExportedLines& lines) {
     using Kind = SettingsLine::Kind;
     std::set<std::tuple<Kind, std::string, std::string>> told;
+    std::set<std::string> paths;
     for (const SettingsLine& line : lines.settings) {
         rare_.met(Rare::settings_exported);
-        if (!told.emplace(line.kind, line.name_space, line.name).second) {
+        told.emplace(line.kind, line.name_space, line.name);
+        if (!paths.insert(line.path()).second) {
             return violate("X", "an export has two lines of " + std::string(kind_name(line.kind)) + " " + line.name);
         }
     }
