@@ -1,5 +1,5 @@
 // When the next delivery may start under a rate. It is the generic cell rate algorithm of ITU-T I.371: one instant
-// instead of a bucket, so that a group needs 8 bytes, and a changed rate needs no conversion.
+// instead of a bucket, so that a group needs 8 bytes, and a changed rate needs only a bound.
 //
 // `next_us_` is when the deliveries so far would be paid for, at one interval each. One more may start when that is at
 // most `burst - 1` intervals ahead. Over any time T at most T / interval + burst deliveries start. Nothing is known of
@@ -30,6 +30,10 @@ class DeliveryPace {
     }
     // One that was counted just now did not start after all.
     void uncount(const RateRule& rule) { next_us_ -= rule.interval_us(); }
+    // This rule is in force from now on: what is owed under another one is not more than its whole burst.
+    void bound(const RateRule& rule, DueMs now) {
+        next_us_ = std::min(next_us_, now * kUsPerMs + rule.burst_size() * rule.interval_us());
+    }
     // Whether it says nothing any more: as many may start as after the longest pause.
     bool is_full(DueMs now) const { return next_us_ <= now * kUsPerMs; }
     DueMs full_ms() const { return next_us_ / kUsPerMs + 1; }

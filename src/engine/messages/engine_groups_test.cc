@@ -163,6 +163,19 @@ TEST(Groups, a_rate_lets_as_many_through_as_it_says) {
     EXPECT_EQ(describe(shard, "a").limited_by, LimitedBy::rate);
 }
 
+// A raised rate delivered nothing until the debt of the one before was paid.
+TEST(Groups, a_raised_rate_counts_at_once) {
+    TrialEngine shard;
+    shard.turn(10'000);
+    configure(shard, [](QueueSettings& to) { to.group_rate = RateRule{10, 60'000, 100}; });
+    for (int i = 0; i < 300; ++i) put(shard, "a");
+    EXPECT_EQ(lease(shard, 300).size(), 100u);
+    EXPECT_TRUE(lease(shard, 300).empty());
+    change(shard, "a", [](GroupSettings& to, DueMs) { to.rate = RateRule{1'000, 0, 0}; });
+    shard.turn(150);
+    EXPECT_GT(lease(shard, 300).size(), 40u);
+}
+
 TEST(Groups, a_rate_of_the_queue_is_for_all_of_its_messages) {
     TrialEngine shard;
     shard.turn(10'000);

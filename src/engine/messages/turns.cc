@@ -268,20 +268,26 @@ void Turns::wake(QueueNumber number) {
 
 void Turns::limits_changed(QueueNumber number) {
     queues_.mark(number);
-    if (!queues_[number].line) return;
-    std::vector<GroupNumber> waiting;
-    for_each(number, [&](GroupNumber in, const Group& group) {
-        if (!group.in_turn && group.ready_count > 0) waiting.push_back(in);
-    });
-    for (const GroupNumber in : waiting) join(number, in);
+    Queue& at = queues_[number];
+    if (const RateRule* rate = at.rate()) at.pace.bound(*rate, now_);
+    if (!at.line) return;
+    std::vector<GroupNumber> all;
+    for_each(number, [&](GroupNumber in, const Group&) { all.push_back(in); });
+    for (const GroupNumber in : all) limit_changed(number, in);
+}
+
+void Turns::limit_changed(QueueNumber number, GroupNumber in) {
+    Group& group = *groups_[in];
+    if (const RateRule* rate = rate_of(number, group)) group.pace.bound(*rate, now_);
+    join(number, in);
+    drop_if_idle(number, in);
 }
 
 void Turns::set_conf(QueueNumber number, std::string_view name, std::unique_ptr<GroupConf> conf) {
     const GroupNumber in = recent_.groups().use(number, name);
     Group& group = group_at(number, in);
     group.conf = std::move(conf);
-    join(number, in);
-    drop_if_idle(number, in);
+    limit_changed(number, in);
     recent_.groups().release(in);
     queues_.mark(number);
 }
@@ -409,7 +415,7 @@ void Turns::drop_if_idle(QueueNumber number, GroupNumber in) {
         group.conf) {
         return;
     }
-    if (!group.pace.is_full(now_)) return pause(number, in, group.pace.full_ms());
+    if (rate_of(number, group) != nullptr && !group.pace.is_full(now_)) return pause(number, in, group.pace.full_ms());
     --queues_[number].line->groups;
     groups_[in].reset();
     recent_.groups().release(in);

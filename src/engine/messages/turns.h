@@ -167,6 +167,7 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
     void join_plain(Queue& at);
     void end_turn(QueueNumber number, GroupNumber group);
     void end_turns(QueueNumber number);
+    void limit_changed(QueueNumber number, GroupNumber group);
     void pause(QueueNumber number, GroupNumber group, DueMs until_ms);
     void set_timer(QueueNumber number, DueMs at_ms);
     void want_reading(QueueNumber number, GroupNumber group);
