@@ -36,7 +36,7 @@ class Groups(unittest.TestCase):
             self.assertEqual(self.client.put("q", "x", group=group)[0], 201)
 
     def take(self, count):
-        """The groups of what is leased: so many messages at least, and up to ten."""
+        """The groups of the messages that a lease gets: at least `count`, and up to ten."""
         lease = self.ask("POST", "/v1/queues/q:lease", {"max": 10, "min": count, "wait": "20s"})
         return [message["group"] for message in lease["messages"]]
 

@@ -57,7 +57,7 @@ struct Group {
 
 // The groups of one queue that have ready messages, in turns.
 struct GroupLine {
-    // Who is served next, at the front; messages without a group take a turn as kNoGroup.
+    // The group that is served next is at the front; messages without a group take a turn as kNoGroup.
     std::deque<GroupNumber> turns;
     bool plain_in_turn = false;
     std::uint32_t groups = 0;         // known of this queue

@@ -397,7 +397,6 @@ Group& Turns::group_at(QueueNumber number, GroupNumber in) {
         ++line_at(number).groups;
         groups_[in] = std::make_unique<Group>();
         recent_.groups().use(in);
-        ++known_;
     }
     return *groups_[in];
 }
@@ -419,7 +418,6 @@ void Turns::drop_if_idle(QueueNumber number, GroupNumber in) {
     --queues_[number].line->groups;
     groups_[in].reset();
     recent_.groups().release(in);
-    --known_;
 }
 
 void Turns::check() const {

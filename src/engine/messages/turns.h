@@ -140,7 +140,6 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
         }
     }
     LimitedBy limited_by(QueueNumber number, const Group& group) const { return limit_of(number, group).by; }
-    std::size_t size() const { return known_; }
 
     // Verifies every invariant; aborts with a message.
     void check() const;
@@ -176,7 +175,6 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
 
     Queues& queues_;
     std::vector<std::unique_ptr<Group>> groups_;  // by number; null: nothing is known of it
-    std::size_t known_ = 0;
     DueMs began_ms_ = 0;
 };
 

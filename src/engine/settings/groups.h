@@ -36,9 +36,6 @@ class Groups : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effects,
     void read(const DescribeGroupCommand& command, ReplyToken token, const SharedLimits& limits);
     void read(const ListGroupsCommand& command, ReplyToken token, const SharedLimits& limits);
 
-    // Settings of groups that are in force.
-    std::size_t with_settings() const { return with_settings_; }
-
   private:
     using Name = std::pair<std::string, std::string>;  // the namespace, and the name in the record
 
@@ -48,7 +45,7 @@ class Groups : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effects,
 
     Queues& queues_;
     Turns& turns_;
-    std::size_t with_settings_ = 0;
+    std::size_t with_settings_ = 0;  // groups
     std::size_t new_in_batch_ = 0;
     std::map<Name, GroupSettings> in_batch_;
 };
