@@ -39,7 +39,8 @@ constexpr Field kRows[] = {
 
 bool is_sound(const void* resource) {
     const auto& target = *static_cast<const KafkaTarget*>(resource);
-    return is_kafka_topic_name(target.topic) && (!target.key || target.key->size() <= kKafkaKeyBytesMax);
+    return is_kafka_topic_name(target.topic) &&
+           (!target.key || (!target.key->empty() && target.key->size() <= kKafkaKeyBytesMax));
 }
 
 }  // namespace

@@ -42,6 +42,8 @@ TEST(KafkaTarget, that_makes_no_sense_is_damage) {
                   .code,
               "damaged_record"_code);
     const std::string bytes = encode_fields(KafkaTarget{.topic = "a"});
+    // An empty key was read as a key, and written again it was none: one setting had two byte forms.
+    EXPECT_EQ(decode_fields<KafkaTarget>(bytes + "\x05" + std::string(1, '\0')).error().code, "damaged_record"_code);
     const std::string partition_tag = "\x06";  // 3 << 1
     EXPECT_EQ(decode_fields<KafkaTarget>(bytes + partition_tag + "\x01")->partition, 0);
     EXPECT_EQ(decode_fields<KafkaTarget>(bytes + partition_tag + std::string(1, '\0')).error().code,
