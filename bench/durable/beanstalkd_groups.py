@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import time
-from types import SimpleNamespace
 
 from durable.queue_groups import drain_burst, put_and_cancel
 from durable.store_groups import fire_due, kill_and_start, put_for
@@ -35,9 +34,11 @@ def w3_w8(server, quick, seed):
     figures = {"W8 resident set": ("MB", server.resident_megabytes()), "W8 restart": ("s", kill_and_start(server, 1)[0])}
     paths = {"": server}
     if server.http:
-        paths["HTTP: "] = SimpleNamespace(address=server.http, http=server.http)
+        paths["HTTP: "] = server.over_http()
     for path, at in paths.items():
+        before = server.cpu_seconds()
         late = fire_due(at, RATE, 2 if quick else 12, delay_max_ms=2000 if quick else 5000, queue="late-http" if path else "late")
+        figures[f"{path}W3 server CPU per message"] = ("us", (server.cpu_seconds() - before) / late["accepted"] * 1e6)
         for level in ("p50", "p99", "max"):
             figures[f"{path}W3 lateness, {level}"] = ("ms", late["late_ms"][level])
         figures[f"{path}W3 early"] = ("messages", late["early"])
@@ -50,14 +51,15 @@ def w4(server, quick, seed):
     # The puts must be on disk by then; over HTTP they come in batches.
     lead_s = 5 if quick else 12 if server.address == server.http else 35
     drained_s, drained, other = drain_burst(server, count, lead_s, seed, beside_s=1 if quick else 7)
-    return {"W4 drain": ("s", drained_s), "W4 other queue, p99": ("ms", other["late_ms"]["p99"]),
+    return {"W4 drain": ("s", drained_s), "W4 server CPU per message, put and drained": ("us", server.cpu_seconds() / count * 1e6),
+            "W4 other queue, p99": ("ms", other["late_ms"]["p99"]),
             "W4 other queue, max": ("ms", other["late_ms"]["max"]),
             "W4 lost, twice or early": ("messages", wrong(drained, count) + wrong(other))}
 
 
 def w5(server, quick, seed):
-    rate, written = put_and_cancel(server, 3 if quick else 8, seed)
-    return {"W5 puts and cancels": ("1/s", rate), "W5 disk written": ("bytes", written)}
+    rate, written, cpu_us = put_and_cancel(server, 3 if quick else 8, seed)
+    return {"W5 puts and cancels": ("1/s", rate), "W5 server CPU per message": ("us", cpu_us), "W5 disk written": ("bytes", written)}
 
 
 def cycles(name, server, quick, seed, **how):

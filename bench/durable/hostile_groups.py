@@ -5,7 +5,6 @@ import resource
 import shutil
 import subprocess
 import sys
-from types import SimpleNamespace
 
 from durable.hostile_clients import HALF_PUTS, KINDS, Crowd
 from durable.queue_groups import metric
@@ -28,10 +27,9 @@ def fitting(idle, open_files_max):
 
 def latencies(server, seconds, seed):
     """{row: p99 in ms}"""
-    http = SimpleNamespace(address=server.http, http=server.http)
     # The C++ program records puts; its consumers lease and acknowledge beside them.
     runs = {"put, reserve, delete": load("cycle", server, queue="jobs", connections=CLIENTS, batch=1, seconds=seconds, seed=seed),
-            "put over HTTP": load("cycle", http, queue="messages", connections=CLIENTS // 2, takers=CLIENTS // 2, batch=1, take_batch=1,
+            "put over HTTP": load("cycle", server.over_http(), queue="messages", connections=CLIENTS // 2, takers=CLIENTS // 2, batch=1, take_batch=1,
                                   delay_min_ms=0, delay_max_ms=0, seconds=seconds, seed=seed)}
     for row, result in runs.items():
         if result["acknowledged"] != result["accepted"] or result["refused"]:

@@ -233,11 +233,12 @@ def paused(rows, scratch, quick):
 
 
 def put_and_cancel(server, seconds, seed):
-    """W5: puts due in 30 s of which 99 of 100 are cancelled a second later. Returns puts and cancels a second, and bytes written to the
-    disk per message."""
-    before = device_megabytes(server.directory)
+    """W5: puts due in 30 s of which 99 of 100 are cancelled a second later. Returns puts and cancels a second, and per message the bytes
+    written to the disk and the server CPU in us."""
+    before, cpu_s = device_megabytes(server.directory), server.cpu_seconds()
     result = load("cancel", server, connections=64, delay_min_ms=30_000, delay_max_ms=30_000, seconds=seconds, seed=seed)
-    return result["per_second"], (device_megabytes(server.directory) - before) * 1e6 / result["accepted"]
+    return (result["per_second"], (device_megabytes(server.directory) - before) * 1e6 / result["accepted"],
+            (server.cpu_seconds() - cpu_s) / result["accepted"] * 1e6)
 
 
 def cancels(rows, scratch, quick):
@@ -250,7 +251,7 @@ def cancels(rows, scratch, quick):
             server.start()
             if subject == "duewheel":
                 time.sleep(3)  # its spare segments are filled once, whatever comes
-            per_second, written = put_and_cancel(server, 3 if quick else 15, round_number + 1)
+            per_second, written, _ = put_and_cancel(server, 3 if quick else 15, round_number + 1)
             rows.add("W5 puts and cancels", 64, subject, "1/s", [per_second])
             rows.add("W5 disk written a message", 64, subject, "bytes", [written])
             finish(server)

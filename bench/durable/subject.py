@@ -2,6 +2,7 @@
 beanstalk_load.cc."""
 
 import contextlib
+import copy
 import json
 import os
 import pathlib
@@ -50,12 +51,13 @@ BY_BEANSTALK = "duewheel, protocol of beanstalkd"
 
 
 class Server:
-    """A server process on a directory of its own."""
+    """A server process on a directory of its own, with the programs of two folders: that of duewheeld, and that of its loads."""
 
-    def __init__(self, subject, directory, arguments=()):
+    def __init__(self, subject, directory, arguments=(), programs=BIN, loads=BIN):
         self.subject = subject
         self.directory = directory
         self.arguments = arguments  # of duewheeld
+        self.programs, self.loads = programs, loads
         self.listen = "127.0.0.1:0"  # of duewheeld
         self.process = None
         self.address = ""
@@ -67,7 +69,7 @@ class Server:
         began = time.monotonic()
         if self.subject in ("duewheel", BY_BEANSTALK):
             by_beanstalk = ["--beanstalk", "127.0.0.1:0"] if self.subject == BY_BEANSTALK else []
-            self.process = subprocess.Popen([BIN / "duewheeld", "--data", self.directory, "--http", self.listen, *by_beanstalk,
+            self.process = subprocess.Popen([self.programs / "duewheeld", "--data", self.directory, "--http", self.listen, *by_beanstalk,
                                              *self.arguments], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
             readable, _, _ = select.select([self.process.stdout], [], [], READY_WITHIN_S)
             line = self.process.stdout.readline().decode() if readable else ""
@@ -84,6 +86,12 @@ class Server:
         if self.address.startswith("beanstalk://"):
             self.await_reply()
         return time.monotonic() - began
+
+    def over_http(self):
+        """The same process of duewheeld, for loads over HTTP."""
+        server = copy.copy(self)
+        server.address = self.http
+        return server
 
     def await_reply(self):
         host, _, port = self.address.removeprefix("beanstalk://").rpartition(":")
@@ -121,7 +129,7 @@ class Server:
 def load_command(command, server, **options):
     """The command line of a load. duewheel_load speaks beanstalkd's protocol for puts with a delay and their cancels only."""
     is_first = server.address.startswith("http") or (command in ("put", "cancel") and "due_ms" not in options)
-    arguments = [BIN / ("duewheel_load" if is_first else "duewheel_beanstalk_load")]
+    arguments = [server.loads / ("duewheel_load" if is_first else "duewheel_beanstalk_load")]
     arguments += [command, "--server", server.address]
     for name, value in options.items():
         arguments += ["--" + name.replace("_", "-"), str(value)]
