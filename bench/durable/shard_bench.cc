@@ -9,9 +9,7 @@
 #include <CLI/CLI.hpp>
 #include <unistd.h>
 
-#include "base/error_codes.h"
-#include "base/log.h"
-#include "server/shard/shard_parts.h"
+#include "durable/bench_shard.h"
 #include "shared/random.h"
 #include "shared/system_clock.h"
 #include "store/rocks_rows.h"
@@ -23,60 +21,22 @@ using namespace duewheel;
 constexpr std::int64_t kDayMs = 24LL * 3600 * 1000;
 constexpr int kPutsATurn = 4096;
 
-class WarningLog final : public LogSink {
-    void write(LogLevel level, std::string_view event, std::string_view message,
-               std::span<const LogField> fields) override {
-        if (level >= LogLevel::warning) std::fprintf(stderr, "%s\n", log_line(level, event, message, fields).c_str());
-    }
-};
-
 struct Opened {
     explicit Opened(const std::string& directory)
-        : rows(posix_file_system(), directory + "/index", [this](std::string_view key, std::string_view value) {
-              return has_row_expired(retention, key, value);
-          }) {
-        ShardOptions options;
-        options.identity.instance.fill(std::byte{1});
-        options.identity.token_key.fill(std::byte{2});
-        Result<std::unique_ptr<ShardParts>> opened =
-            ShardParts::open(posix_file_system(), directory, rows, retention, options, log);
-        if (!opened) fail(opened.error());
-        parts = *std::move(opened);
-    }
-    [[noreturn]] static void fail(const Error& error) {
-        std::fprintf(stderr, "%s: %s\n", std::string(name_of(error.code)).c_str(), error.message.c_str());
-        std::exit(1);
-    }
+        : rows(posix_file_system(), directory + "/index",
+               [this](std::string_view key, std::string_view value) { return has_row_expired(retention, key, value); }),
+          shard(posix_file_system(), directory, rows, retention) {}
 
-    // One turn with all of its blocking steps, on this thread.
     void turn(DueMs now) {
-        parts->engine().advance_to(now);
-        for (Effects effects = parts->engine().take_effects();; effects = parts->engine().take_effects()) {
-            replies += effects.replies.size();
-            for (const Lookup& lookup : effects.lookups) {
-                Result<Answer> answer = parts->read(lookup);
-                if (!answer) fail(answer.error());
-                parts->engine().answer(*std::move(answer));
-            }
-            if (!effects.closed_segments.empty()) {
-                const std::int64_t start = monotonic_now_ns();
-                const Result<SegmentNumber> sealed = parts->seal_next();
-                if (!sealed) fail(sealed.error());
-                seal_ns += monotonic_now_ns() - start;
-                if (*sealed != 0) parts->engine().table_taken(*sealed);
-            }
-            if (effects.commit) {
-                if (Status done = parts->commit(*effects.commit); !done) fail(done.error());
-                parts->engine().committed(*std::move(effects.commit));
-            }
-            if (!effects.commit && effects.lookups.empty()) return;
-        }
+        shard.turn(now, [this](Reply&) { ++replies; });
+        const std::int64_t start = monotonic_now_ns();
+        shard.seal();
+        seal_ns += monotonic_now_ns() - start;
     }
 
-    WarningLog log;
     Retention retention;
     RocksRowStorage rows;
-    std::unique_ptr<ShardParts> parts;
+    bench::BenchShard shard;
     std::uint64_t replies = 0;
     std::int64_t seal_ns = 0;
 };
@@ -122,7 +82,7 @@ int main(int argc, char** argv) {
                 command.when.delay_ms = random.between(kDayMs / 24, kDayMs);
                 command.body.resize(body_bytes);
                 for (char& c : command.body) c = static_cast<char>(random.next());
-                shard.parts->engine().submit(std::move(command), 1);
+                shard.shard.submit(std::move(command));
             }
             shard.turn(now = std::max(now, wall_now_ms()));
         }
@@ -140,14 +100,14 @@ int main(int argc, char** argv) {
         Opened shard(directory);
         shard.turn(++now);
         reopen_seconds = seconds_since(start);
-        replayed = shard.parts->recovery().replayed_records;
-        log_bytes = shard.parts->journal().room().used_bytes;
-        for (const SegmentSummary& segment : shard.parts->journal().catalog().list()) {
+        replayed = shard.shard.parts().recovery().replayed_records;
+        log_bytes = shard.shard.parts().journal().room().used_bytes;
+        for (const SegmentSummary& segment : shard.shard.parts().journal().catalog().list()) {
             if (segment.closed) log_bytes += segment.bytes;
         }
-        index_bytes = shard.parts->index().bytes();
+        index_bytes = shard.shard.parts().index().bytes();
     }
-    if (Status removed = posix_file_system().remove_tree(directory + "/index"); !removed) Opened::fail(removed.error());
+    if (Status removed = posix_file_system().remove_tree(directory + "/index"); !removed) bench::fail(removed.error());
     start = monotonic_now_ns();
     Opened rebuilt(directory);
     const double rebuild_seconds = seconds_since(start);
