@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Runs the benchmarks and prints their tables:  ./dev bench [durable | wheel | timers | calendar] [--quick] [--only GROUP ...]
+and compares two versions:  ./dev bench regress OLD NEW
 
 Every figure comes from one interleaved run on one machine; each run leaves build/bench/NAME.json, and tables are made
 from that file alone. How to read them: bench/README.md.
@@ -17,6 +18,8 @@ import sys
 import tempfile
 
 import calendar_groups
+import instructions
+import regress
 import timer_groups
 from durable import (beanstalkd_groups, dashboard_groups, hostile_groups, kafka_groups, lease_groups, message_groups, neighbour_groups,
                      peer_groups, peer_plot, peer_tables, queue_groups, replicated_groups, schedule_groups, store_groups, target_tables,
@@ -33,6 +36,10 @@ def machine():
         if line.startswith("model name"):
             model = line.split(":", 1)[1].strip()
     return {"cpu": model, "cores": os.cpu_count(), "kernel": re.match(r"[\d.]*\d", platform.release())[0], "load": os.getloadavg()[0]}
+
+
+def machine_line(of):
+    return f"{of['cpu']}, {of['cores']} cores, kernel {of['kernel']}, load {of['load']:.1f}"
 
 
 DURABLE = {"puts": store_groups.puts, "peers": peer_groups.peers, "beanstalkd": beanstalkd_groups.beanstalkd,
@@ -52,8 +59,7 @@ BENCHES = {"durable": DURABLE, "calendar": {"rules": calendar_groups.rules}, "ti
 
 def table(path):
     result = json.loads(path.read_text())
-    print(f"{result['command']}\n{result['machine']['cpu']}, {result['machine']['cores']} cores, kernel "
-          f"{result['machine']['kernel']}, load {result['machine']['load']:.1f}\n")
+    print(f"{result['command']}\n{machine_line(result['machine'])}\n")
     print("| row | n | subject | median | min | max | unit | rounds |\n|---|---|---|---|---|---|---|---|")
     for row in result["rows"]:
         if row["median"] is None:
@@ -82,7 +88,18 @@ def parse():
             sub.add_argument("--record", action="store_true",
                              help="put the tables of the groups peers, beanstalkd and hostile into bench/README.md, those in short "
                                   "into README.md and docs/beanstalk.md, and their plot into bench/figures")
-    return parser.parse_args(sys.argv[1:] or ["durable"])
+    sub = names.add_parser("regress", help="two versions in turns; a version is a revision, or a folder with the programs of one")
+    sub.add_argument("old", nargs="?")
+    sub.add_argument("new", nargs="?")
+    sub.add_argument("--only", choices=regress.NAMES, nargs="+", default=regress.NAMES, help="rows")
+    sub.add_argument("--rounds", type=int, default=5, help="of each row")
+    sub.add_argument("--scratch", help="directory on the disk to measure (default: the system's temporary one)")
+    sub.add_argument("--quick", action="store_true", help="no versions: only the instructions of operations, relative to the recorded ones")
+    sub.add_argument("--record", action="store_true", help="with --quick: record the counts in bench/instructions.json")
+    options = parser.parse_args(sys.argv[1:] or ["durable"])
+    if options.name == "regress" and (options.quick if options.new else not options.quick):
+        sub.error("name two versions, or --quick")
+    return options
 
 
 def wheel(options, head, out):
@@ -136,16 +153,36 @@ def peer_pages(options, result, out):
             shutil.copyfile(plot_path, ROOT / "bench" / "figures" / plot_path.name)
 
 
+def two_versions(options, head, out):
+    """Returns 1 if a row is slower or could not be measured."""
+    def keep(rows):
+        out.write_text(json.dumps({**head, "rows": rows}, indent=1))
+
+    with tempfile.TemporaryDirectory(prefix="duewheel-bench-", dir=options.scratch) as scratch:
+        rows, excluded = regress.regress(options, pathlib.Path(scratch), keep)
+    print(f"{head['command']}\n{machine_line(head['machine'])}; {options.rounds} rounds in turns; median (min to max), and of the ratios "
+          f"the median and its confidence interval\n\n{regress.page(rows)}")
+    slower = [row.name for row in rows if row.is_slower]
+    for words, names in (("slower", slower), ("excluded", excluded)):
+        if names:
+            print(f"{words}: {'; '.join(names)}")
+    return int(bool(slower or excluded))
+
+
 def main():
     options = parse()
+    if options.name == "regress" and options.quick:
+        return instructions.check(BIN, options.record)
     if options.name == "durable" and options.record and (options.quick or not set(options.only) & set(RECORDED)):
         sys.exit(f"--record is for full runs of the groups {', '.join(RECORDED)}: add `--only` with one of them, and no --quick")
-    if not (BIN / ("duewheel_wheel_bench" if options.name == "wheel" else "duewheel_load")).exists():
+    if options.name != "regress" and not (BIN / ("duewheel_wheel_bench" if options.name == "wheel" else "duewheel_load")).exists():
         sys.exit("build first: ./dev build")
     out = ROOT / "build" / "bench" / f"{options.name}.json"
     out.parent.mkdir(parents=True, exist_ok=True)
     head = {"command": "./dev bench " + " ".join(sys.argv[1:] or [options.name]),
             "date": datetime.date.today().isoformat(), "machine": machine()}
+    if options.name == "regress":
+        return two_versions(options, head, out)
     if options.name == "wheel":
         wheel(options, head, out)
     else:
@@ -160,7 +197,8 @@ def main():
         if options.name == "durable":
             durable_pages(options, json.loads(out.read_text()), out)
     table(out)
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
