@@ -3,7 +3,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
+#include <string_view>
 
+#include "base/status.h"
 #include "resource/field.h"
 
 namespace duewheel {
@@ -33,5 +36,9 @@ struct RateRule {
 
 template <>
 const FieldTable& fields_of<RateRule>();
+
+// Refuses a burst of more than what comes in a day: what is left of a burst stays in memory for each group until all
+// of it is there again. `path`: of the rate, in the request.
+Status check_burst(const std::optional<RateRule>& rate, std::string_view path);
 
 }  // namespace duewheel

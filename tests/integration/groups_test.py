@@ -80,7 +80,8 @@ class Groups(unittest.TestCase):
                                    ("/v1/queues/q", {"groups": {"rate": {"count": 10**6}}}, "groups.rate.count"),
                                    ("/v1/queues/q", {"rate": {"count": 1, "per": "25h"}}, "rate.per"),
                                    (ODD_PATH, {"weight": 1001}, "weight"),
-                                   (ODD_PATH, {"rate": {"count": 1, "burst": 10**6}}, "rate.burst")):
+                                   (ODD_PATH, {"rate": {"count": 1, "burst": 10**6}}, "rate.burst"),
+                                   ("/v1/queues/q", {"groups": {"rate": {"count": 1, "per": "24h", "burst": 2}}}, "groups.rate.burst")):
             for method in ("PUT", "PATCH"):
                 status, problem = self.client.request(method, path, value)
                 self.assertEqual((status, problem["code"], problem["field"]), (400, "out_of_range", field), problem)

@@ -38,6 +38,7 @@ Verdict Groups::decide(PendingCommand& pending, const ChangeGroupCommand& comman
     const Status legal = check_ranges(fields_of<GroupSettings>(), &next,
                                       [this](std::string_view) { return std::uint64_t{options_.leased_max}; });
     if (!legal) return replied(pending, legal.error());
+    if (Status fits = check_burst(next.rate, "rate"); !fits) return replied(pending, std::move(fits).error());
     const bool is_removed = next.is_empty(now_);
     const bool is_same = conf != nullptr ? !is_removed && next == conf->settings : is_removed;
     if (is_same) {

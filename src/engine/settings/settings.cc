@@ -232,6 +232,8 @@ Status Settings::check(const QueueSettings& settings) const {
         if (Status legal = check_lease_time(settings.lease_ms); !legal) return legal;
     }
     if (const Result<RetryRule> rule = chosen_rule(settings.retry, options_.retry); !rule) return rule.error();
+    if (Status fits = check_burst(settings.rate, "rate"); !fits) return fits;
+    if (Status fits = check_burst(settings.group_rate, "groups.rate"); !fits) return fits;
     return check_ranges(fields_of<QueueSettings>(), &settings, [this](std::string_view limit) {
         if (limit == "limits.leased_max") return std::uint64_t{options_.leased_max};
         // The limits of a target are checked where it is read.
