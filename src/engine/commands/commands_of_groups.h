@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/status.h"
@@ -47,8 +48,11 @@ struct ListGroupsCommand {
     std::uint32_t limit = 100;
 };
 
-// Why a message that is due is not delivered, and since when.
-enum class LimitedBy : std::uint8_t { nothing, leased, rate, backoff };
+// Which limit keeps ready messages from being delivered: of their group, or else of their queue.
+enum class LimitedBy : std::uint8_t { nothing, leased, rate, backoff, queue_leased, queue_rate };
+
+// As responses and metrics have it; empty for nothing.
+std::string_view limited_by_name(LimitedBy limit);
 
 struct GroupAnswer {
     std::string name_space{kDefaultNamespace};
@@ -58,8 +62,8 @@ struct GroupAnswer {
     std::uint64_t ready = 0;
     bool is_ready_min = false;  // there may be more on disk
     std::uint64_t leased = 0;
-    DueMs oldest_due_ms = 0;  // of its ready messages; 0: none
-    LimitedBy limited_by = LimitedBy::nothing;
+    DueMs oldest_due_ms = 0;                    // of its ready messages; 0: none
+    LimitedBy limited_by = LimitedBy::nothing;  // nothing too if none is ready
     DueMs limited_since_ms = 0;
 };
 

@@ -28,13 +28,13 @@ struct Group {
     LazyHeap<ReadyKey> ready;  // by priority, then due time
     std::uint32_t ready_count = 0;
     std::uint32_t leased_count = 0;
-    std::uint32_t credit = 0;  // deliveries left in its turn
-    std::uint32_t behind = 0;  // due messages on disk, as far as this run dropped them
-    bool in_turn = false;      // it is in the line of its queue
-    bool is_to_read = false;   // in the queue's list of those whose messages are to be read
-    bool is_reading = false;   // from `reading_from`
-    bool is_counted = true;    // `behind` is all that is on disk
-    LimitedBy limited_by = LimitedBy::nothing;
+    std::uint32_t credit = 0;                   // deliveries left in its turn
+    std::uint32_t behind = 0;                   // due messages on disk, as far as this run dropped them
+    bool in_turn = false;                       // it is in the line of its queue
+    bool is_to_read = false;                    // in the queue's list of those whose messages are to be read
+    bool is_reading = false;                    // from `reading_from`
+    bool is_counted = true;                     // `behind` is all that is on disk
+    LimitedBy limited_by = LimitedBy::nothing;  // a limit of its own, while it has ready messages
     DueMs limited_since_ms = 0;
     DuePosition cursor = kNoBacklog;  // lower bound of the due ones that are only on disk
     DuePosition reading_from = kNoBacklog;
@@ -63,6 +63,7 @@ struct GroupLine {
     std::uint32_t groups = 0;         // known of this queue
     std::uint32_t with_ready = 0;     // of them, those that have ready messages
     std::uint32_t grouped_ready = 0;  // their messages
+    std::uint32_t limited = 0;        // of them, those that a limit of their own keeps
 
     // A group that time alone frees again.
     struct Paused {

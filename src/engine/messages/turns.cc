@@ -7,6 +7,15 @@
 #include "base/invariant.h"
 
 namespace duewheel {
+namespace {
+
+LimitedBy of_queue(LimitedBy limit) {
+    return limit == LimitedBy::leased ? LimitedBy::queue_leased
+           : limit == LimitedBy::rate ? LimitedBy::queue_rate
+                                      : LimitedBy::nothing;
+}
+
+}  // namespace
 
 // ---- messages
 
@@ -17,6 +26,7 @@ void Turns::change(EntryNumber number, WaitsFor before, WaitsFor next) {
     const QueueNumber of = recent_.entry(number).queue;
     Queue& at = queues_[of];
     if (was_leased && at.limited_by == LimitedBy::leased) queues_.mark(of);
+    if (at.conf) static_cast<void>(may_deliver(of));
     const GroupNumber in = recent_.group_of(number);
     if (in == kNoGroup) {
         if (is_ready && at.line) join_plain(at);
@@ -34,6 +44,7 @@ void Turns::change(EntryNumber number, WaitsFor before, WaitsFor next) {
         if (group.ready_count++ == 0) ++line.with_ready;
     }
     group.leased_count += (is_leased ? 1 : 0) - (was_leased ? 1 : 0);
+    static_cast<void>(look_at_limit(of, in));
     if (is_ready || was_leased) join(of, in);
     if (was_ready && line.grouped_ready == 0) end_turns(of);
     drop_if_idle(of, in);
@@ -79,7 +90,7 @@ void Turns::note_on_disk(EntryNumber number) {
 
 bool Turns::may_deliver(QueueNumber number) {
     Queue& at = queues_[number];
-    const Limit limit = limit_of(at);
+    const Limit limit = at.ready_count == 0 ? Limit{} : limit_of(at);
     if (limit.by != at.limited_by) at.limited_since_ms = limit.by == LimitedBy::nothing ? 0 : now_;
     at.limited_by = limit.by;
     if (limit.until_ms != 0) set_timer(number, limit.until_ms);
@@ -124,25 +135,25 @@ void Turns::uncount_delivery(EntryNumber number) {
 }
 
 ErrorCode Turns::why_limited(QueueNumber number, std::string_view name) const {
-    switch (limit_of(queues_[number]).by) {
-        case LimitedBy::leased:
-            return "queue_leased"_code;
-        case LimitedBy::rate:
-            return "queue_rate"_code;
-        default:
-            break;
-    }
+    if (number >= queues_.size()) return ErrorCode::none;  // only the index knows it
     const Group* group = name.empty() ? nullptr : find(number, name);
-    switch (group == nullptr ? LimitedBy::nothing : limit_of(number, *group).by) {
+    LimitedBy by = group == nullptr ? LimitedBy::nothing : limit_of(number, *group).by;
+    if (by == LimitedBy::nothing) by = of_queue(limit_of(queues_[number]).by);
+    switch (by) {
         case LimitedBy::leased:
             return "group_leased"_code;
         case LimitedBy::rate:
             return "group_rate"_code;
         case LimitedBy::backoff:
             return "group_backoff"_code;
-        default:
-            return ErrorCode::none;
+        case LimitedBy::queue_leased:
+            return "queue_leased"_code;
+        case LimitedBy::queue_rate:
+            return "queue_rate"_code;
+        case LimitedBy::nothing:
+            break;
     }
+    return ErrorCode::none;
 }
 
 Turns::Limit Turns::limit_of(const Queue& at) const {
@@ -174,19 +185,21 @@ Turns::Limit Turns::limit_of(QueueNumber number, const Group& group) const {
     return next_ms > now_ ? Limit{LimitedBy::rate, next_ms} : Limit{};
 }
 
-// It waits until its limit allows more: until its next lease ends, or until the time comes.
-bool Turns::is_limited(QueueNumber number, GroupNumber in) {
+// Whether a limit of its own keeps what it has ready: until its next lease ends, or until the time comes.
+bool Turns::look_at_limit(QueueNumber number, GroupNumber in) {
     Group& group = *groups_[in];
-    const Limit limit = limit_of(number, group);
-    if (limit.by != LimitedBy::nothing && group.limited_by == LimitedBy::nothing) group.limited_since_ms = now_;
+    const Limit limit = group.ready_count == 0 ? Limit{} : limit_of(number, group);
+    const bool is_limited = limit.by != LimitedBy::nothing, was_limited = group.limited_by != LimitedBy::nothing;
+    if (is_limited && !was_limited) group.limited_since_ms = now_;
+    queues_[number].line->limited += (is_limited ? 1 : 0) - (was_limited ? 1 : 0);
     group.limited_by = limit.by;
     if (limit.until_ms != 0) pause(number, in, limit.until_ms);
-    return limit.by != LimitedBy::nothing;
+    return is_limited;
 }
 
 void Turns::join(QueueNumber number, GroupNumber in) {
     Group& group = *groups_[in];
-    if (group.in_turn || group.ready_count == 0 || is_limited(number, in)) return;
+    if (group.in_turn || group.ready_count == 0 || look_at_limit(number, in)) return;
     group.in_turn = true;
     group.credit = group.weight();
     queues_[number].line->turns.push_back(in);
@@ -248,6 +261,7 @@ void Turns::wake(QueueNumber number) {
     at.turn_timer_ms = 0;
     at.turn_timer = {};
     queues_.mark(number);
+    static_cast<void>(may_deliver(number));
     if (!at.line) return;
     GroupLine& line = *at.line;
     const auto is_live = [this](const GroupLine::Paused& paused) {
@@ -259,6 +273,7 @@ void Turns::wake(QueueNumber number) {
         const GroupNumber in = first->group;
         line.paused.pop();
         groups_[in]->paused_until_ms = 0;
+        static_cast<void>(look_at_limit(number, in));
         join(number, in);
         drop_if_idle(number, in);
     }
@@ -270,6 +285,7 @@ void Turns::limits_changed(QueueNumber number) {
     queues_.mark(number);
     Queue& at = queues_[number];
     if (const RateRule* rate = at.rate()) at.pace.bound(*rate, now_);
+    static_cast<void>(may_deliver(number));
     if (!at.line) return;
     std::vector<GroupNumber> all;
     for_each(number, [&](GroupNumber in, const Group&) { all.push_back(in); });
@@ -279,6 +295,7 @@ void Turns::limits_changed(QueueNumber number) {
 void Turns::limit_changed(QueueNumber number, GroupNumber in) {
     Group& group = *groups_[in];
     if (const RateRule* rate = rate_of(number, group)) group.pace.bound(*rate, now_);
+    static_cast<void>(look_at_limit(number, in));
     join(number, in);
     drop_if_idle(number, in);
 }
@@ -380,6 +397,35 @@ DuePosition Turns::bound(QueueNumber number) {
     return first == nullptr ? kNoBacklog : first->position;
 }
 
+// ---- views
+
+LimitedBy Turns::limited_by(QueueNumber number, const Group& group) const {
+    if (group.ready_count == 0 || group.limited_by != LimitedBy::nothing) return group.limited_by;
+    return of_queue(queues_[number].limited_by);
+}
+
+GroupAnswer Turns::describe(QueueNumber number, std::string_view name) const {
+    const QueueName& at = recent_.queues().name(number);
+    GroupAnswer answer;
+    answer.name_space = at.name_space;
+    answer.queue = at.queue;
+    answer.group = name;
+    const Group* group = find(number, name);
+    if (group == nullptr) return answer;
+    if (group->conf) answer.settings = group->conf->settings;
+    if (answer.settings.backoff_until_ms <= now_) answer.settings.backoff_until_ms = 0;
+    answer.ready = group->ready_count + group->behind;
+    answer.is_ready_min = !group->is_counted;
+    answer.leased = group->leased_count;
+    answer.oldest_due_ms = group->oldest_due_ms();
+    answer.limited_by = limited_by(number, *group);
+    if (answer.limited_by != LimitedBy::nothing) {
+        const bool is_own = group->limited_by != LimitedBy::nothing;
+        answer.limited_since_ms = is_own ? group->limited_since_ms : queues_[number].limited_since_ms;
+    }
+    return answer;
+}
+
 // ---- groups
 
 GroupLine& Turns::line_at(QueueNumber number) {
@@ -436,7 +482,7 @@ void Turns::check() const {
         sums[in].has_deliverable |= entry.waits_for == WaitsFor::consumer && !is_held_back;
     });
     struct LineSums {
-        std::uint32_t groups = 0, with_ready = 0, ready = 0, in_turn = 0, to_read = 0, reading = 0;
+        std::uint32_t groups = 0, with_ready = 0, ready = 0, limited = 0, in_turn = 0, to_read = 0, reading = 0;
     };
     std::vector<LineSums> lines(queues_.size());
     for (GroupNumber in = 1; in < groups_.size(); ++in) {
@@ -452,6 +498,8 @@ void Turns::check() const {
         ++line.groups;
         line.with_ready += group.ready_count > 0 ? 1 : 0;
         line.ready += group.ready_count;
+        line.limited += group.limited_by != LimitedBy::nothing ? 1 : 0;
+        require(group.ready_count > 0 || group.limited_by == LimitedBy::nothing, "nothing is limited");
         line.in_turn += group.in_turn ? 1 : 0;
         line.to_read += group.is_to_read ? 1 : 0;
         line.reading += group.is_reading ? 1 : 0;
@@ -463,6 +511,7 @@ void Turns::check() const {
         require(line.groups == seen.groups, "a queue's count of groups is off");
         require(line.with_ready == seen.with_ready, "a queue's count of groups with ready messages is off");
         require(line.grouped_ready == seen.ready, "a queue's count of ready messages with a group is off");
+        require(line.limited == seen.limited, "a queue's count of limited groups is off");
         require(line.turns.size() == seen.in_turn + (line.plain_in_turn ? 1 : 0), "a line has a group twice, or not");
         require(line.to_read.size() == seen.to_read && line.reading == seen.reading, "a group's reading is forgotten");
     }

@@ -51,7 +51,8 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
 
     // ---- deliveries
 
-    // Whether the limits of the queue itself allow a delivery. If time alone will, the queue is served again then.
+    // Whether the limits of the queue itself allow a delivery of what it has ready. If time alone will, the queue is
+    // served again then.
     bool may_deliver(QueueNumber number);
     // The next message, if the limits of the queue allow one; null: none. Valid until the next change. Amortised
     // O(log n).
@@ -64,7 +65,7 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
             const ReadyKey* next = nullptr;
             if (turn == kNoGroup) {
                 next = first_plain(at, is_live);
-            } else if (!is_limited(number, turn)) {
+            } else if (!look_at_limit(number, turn)) {
                 next = groups_[turn]->ready.top(groups_[turn]->ready_count, is_live);
             }
             if (next != nullptr) return next;
@@ -77,8 +78,8 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
     // A delivery of the message starts, or did not start after all.
     void count_delivery(EntryNumber number);
     void uncount_delivery(EntryNumber number);
-    // Which limit keeps a ready message of this group from being delivered now; none: none. `group` is empty for one
-    // without a group.
+    // Which limit keeps a ready message of this group from being delivered now, of the group, or else of the queue;
+    // none: none. `group` is empty for one without a group.
     ErrorCode why_limited(QueueNumber number, std::string_view group) const;
     // Calls with the keys of about `count` messages that come next; outdated ones are among them.
     template <class Visit>
@@ -158,7 +159,7 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
     Limit limit_of(QueueNumber number, const Group& group) const;
     Limit limit_of(const Queue& at) const;
     const RateRule* rate_of(QueueNumber number, const Group& group) const;
-    bool is_limited(QueueNumber number, GroupNumber group);
+    bool look_at_limit(QueueNumber number, GroupNumber group);
     Group& group_at(QueueNumber number, GroupNumber group);
     GroupLine& line_at(QueueNumber number);
     std::uint32_t share(const GroupLine& line) const;

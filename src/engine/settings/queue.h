@@ -54,7 +54,7 @@ struct Queue {
     // Turns.
     std::unique_ptr<GroupLine> line;  // null: none of its messages has a group
     DeliveryPace pace;
-    LimitedBy limited_by = LimitedBy::nothing;  // when it was last to deliver
+    LimitedBy limited_by = LimitedBy::nothing;  // a limit of the queue itself, while it has ready messages
     DueMs limited_since_ms = 0;
     TimerHandle turn_timer;
     DueMs turn_timer_ms = 0;  // 0: none

@@ -1,6 +1,5 @@
 #include "http_api/answers/group_text.h"
 
-#include "base/enum_name.h"
 #include "http_api/answers/rule_text.h"
 #include "http_api/fields/field_writer.h"
 #include "http_api/fields/instant_member.h"
@@ -14,10 +13,8 @@ void write_group(JsonWriter& json, const GroupAnswer& answer) {
     json.number("leased", answer.leased);
     if (answer.oldest_due_ms != 0) write_instant(json, "oldest_due", "oldest_due_ms", answer.oldest_due_ms);
     if (answer.limited_by != LimitedBy::nothing) {
-        json.text("limited_by", enum_name<LimitedBy::backoff>(answer.limited_by, {"", "leased", "rate", "backoff"}));
-        if (answer.limited_since_ms != 0) {
-            write_instant(json, "limited_since", "limited_since_ms", answer.limited_since_ms);
-        }
+        json.text("limited_by", limited_by_name(answer.limited_by));
+        write_instant(json, "limited_since", "limited_since_ms", answer.limited_since_ms);
     }
     const DueMs backoff_until_ms = answer.settings.backoff_until_ms;
     if (backoff_until_ms != 0) write_instant(json, "backoff_until", "backoff_until_ms", backoff_until_ms);

@@ -793,7 +793,7 @@ export interface components {
             oldest_due?: components["schemas"]["InstantText"];
             oldest_due_ms?: components["schemas"]["InstantMs"];
             /** @enum {unknown} */
-            limited_by?: "leased" | "rate" | "backoff";
+            limited_by?: "leased" | "rate" | "backoff" | "queue_leased" | "queue_rate";
             limited_since?: components["schemas"]["InstantText"];
             limited_since_ms?: components["schemas"]["InstantMs"];
             backoff_until?: components["schemas"]["InstantText"];
