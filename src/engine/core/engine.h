@@ -258,7 +258,7 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
         auto& own = engine.lifecycle_.own_records();
         // A command on an expired message comes too late, so these are added before commands.
         return std::tie(own.expired, own.attempts, engine.dispatcher_, own.exhausted, engine.purges_,
-                        engine.dead_writer_, engine.recurring_, engine.transactions_, engine.schedules_,
+                        engine.dead_writer_, engine.groups_, engine.recurring_, engine.transactions_, engine.schedules_,
                         engine.watchdogs_);
     }
     bool has_own_work() const;

@@ -275,8 +275,17 @@ void Turns::wake(QueueNumber number) {
         groups_[in]->paused_until_ms = 0;
         static_cast<void>(look_at_limit(number, in));
         join(number, in);
+        watch_backoff(number, in);
         drop_if_idle(number, in);
     }
+}
+
+// A backoff ends without a call.
+void Turns::watch_backoff(QueueNumber number, GroupNumber in) {
+    const GroupConf* conf = groups_[in]->conf.get();
+    if (conf == nullptr) return;
+    if (conf->settings.backoff_until_ms > now_) return pause(number, in, conf->settings.backoff_until_ms);
+    if (conf->settings.is_empty(now_)) ended_backoffs_.push_back(in);
 }
 
 // ---- settings
@@ -297,6 +306,7 @@ void Turns::limit_changed(QueueNumber number, GroupNumber in) {
     if (const RateRule* rate = rate_of(number, group)) group.pace.bound(*rate, now_);
     static_cast<void>(look_at_limit(number, in));
     join(number, in);
+    watch_backoff(number, in);
     drop_if_idle(number, in);
 }
 

@@ -18,6 +18,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string_view>
 #include <vector>
@@ -103,6 +104,10 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
     // The settings of a group; null: none.
     void set_conf(QueueNumber number, std::string_view group, std::unique_ptr<GroupConf> conf);
     const GroupConf* conf(QueueNumber number, std::string_view group) const;
+    // Groups whose settings were nothing but a backoff that has passed; outdated ones are among them. The caller
+    // removes the settings.
+    std::deque<GroupNumber>& ended_backoffs() { return ended_backoffs_; }
+    const std::deque<GroupNumber>& ended_backoffs() const { return ended_backoffs_; }
 
     // ---- what is on disk
 
@@ -170,12 +175,14 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
     void limit_changed(QueueNumber number, GroupNumber group);
     void pause(QueueNumber number, GroupNumber group, DueMs until_ms);
     void set_timer(QueueNumber number, DueMs at_ms);
+    void watch_backoff(QueueNumber number, GroupNumber group);
     void want_reading(QueueNumber number, GroupNumber group);
     void lower_cursor(QueueNumber number, GroupNumber group, DuePosition to);
     void drop_if_idle(QueueNumber number, GroupNumber group);
 
     Queues& queues_;
     std::vector<std::unique_ptr<Group>> groups_;  // by number; null: nothing is known of it
+    std::deque<GroupNumber> ended_backoffs_;
     DueMs began_ms_ = 0;
 };
 

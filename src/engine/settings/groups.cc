@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error_codes.h"
+#include "engine/commands/command_traits.h"
 #include "engine/commands/refusals.h"
 #include "message/records/subject.h"
 
@@ -139,9 +140,18 @@ void Groups::read(const DescribeGroupCommand& command, ReplyToken token, const S
     reply(token, describe(number, command.group));
 }
 
-void Groups::read(const ListGroupsCommand& command, ReplyToken token, const SharedLimits&) {
-    if (Status fits = check_page(command.limit, options_.list_limit_max); !fits) {
-        return reply(token, std::move(fits).error());
+// Half of a batch at most, so that a million backoffs that end at one instant leave room for commands.
+void Groups::add_to_batch() {
+    std::deque<GroupNumber>& ended = turns_.ended_backoffs();
+    const std::size_t share = std::max<std::size_t>(options_.batch_operations_max / 2, 1);
+    for (; !ended.empty() && batch().count() < share; ended.pop_front()) {
+        if (!has_room(next_bytes())) return;
+        const Group* group = turns_.find(ended.front());
+        if (group == nullptr || !group->conf || !group->conf->settings.is_empty(now_)) continue;
+        const GroupName& at = recent_.groups()[ended.front()];
+        const QueueName& queue = recent_.queues().name(at.queue);
+        const Name name{queue.name_space, group_conf_name(queue.queue, at.group)};
+        if (!in_batch_.contains(name)) add(name, at.queue, at.group, GroupSettings{}, 0, Error{});
     }
     const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
     if (number == kNoQueue || !queues_.at(number).named) return reply(token, unknown_queue());

@@ -1,7 +1,7 @@
-// The settings of groups, which override those that their queue has for all groups; and what is to be seen of groups.
+// The settings of groups, which override those that their queue has for all groups.
 //
-// They are `conf` records of their own (resource/group_settings.h), applied when they are durable. A group whose
-// backoff has passed and that has no other settings is removed when compaction comes to its record.
+// They are `conf` records of their own (resource/group_settings.h), applied when they are durable. Settings that were
+// nothing but a backoff are removed when it has passed: the engine adds the record of that to a batch itself.
 #pragma once
 
 #include <cstddef>
