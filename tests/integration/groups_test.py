@@ -55,6 +55,8 @@ class Groups(unittest.TestCase):
         self.assertEqual([(each["group"], each["ready"], each["leased"], each.get("limited_by")) for each in groups["groups"]],
                          [("ann", 2, 2, "leased"), (ODD, 1, 1, "leased"), ("bob", 0, 1, None)])
         self.assertEqual((groups["known"], groups["more"]), (3, False))
+        limited = self.ask("GET", "/v1/queues/q/groups?limited=true&order=leased")["groups"]
+        self.assertEqual([each["group"] for each in limited], ["ann", ODD])
         by_name = self.ask("GET", "/v1/queues/q/groups?order=name&limit=1&after=a%2Fb%3Abackoff")
         self.assertEqual(([each["group"] for each in by_name["groups"]], by_name["more"]), (["ann"], True))
 

@@ -44,7 +44,8 @@ struct ListGroupsCommand {
     std::string name_space{kDefaultNamespace};
     std::string queue;
     GroupOrder order = GroupOrder::backlog;
-    std::string after{};  // by name
+    std::string after{};        // by name
+    bool only_limited = false;  // those with `limited_by`
     std::uint32_t limit = 100;
 };
 

@@ -22,7 +22,7 @@ struct Views {
 
     TrialParts trial;
     ScheduleTable schedules;
-    QueueViews views{trial.context, trial.lifecycle, schedules};
+    QueueViews views{trial.context, trial.queues, trial.lifecycle, schedules};
 };
 
 std::vector<MessageId> ids(const ListAnswer& page) {

@@ -210,7 +210,7 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
     void fire_due();
     // What decides, reads, starts or finishes something: the engine finds a part by the type of that (part_by_type.h).
     auto parts() {
-        return std::tie(reader_, reports_, views_.listings, views_.history, views_.forecasts, messages_,
+        return std::tie(reader_, reports_, views_.listings, views_.history, views_.forecasts, views_.groups, messages_,
                         message_leases_, puts_, inputs_, transactions_, recurring_, settings_, groups_, schedules_,
                         watchdogs_, tokens_, lifecycle_, loader_, dispatcher_, dead_letters_, dead_writer_, purges_);
     }
@@ -290,7 +290,7 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
 
     Schedules schedules_;
     Watchdogs watchdogs_;
-    QueueViews views_{context_, lifecycle_, schedules_.table()};
+    QueueViews views_{context_, queues_, lifecycle_, schedules_.table()};
     bool is_batch_delayed_ = false;
 };
 

@@ -116,6 +116,7 @@ struct EngineOptions {
     // Listing.
     std::uint32_t list_limit_max = 1'000;  // messages, or queues, of a page
     std::uint32_t list_chunk = 32'768;     // entries visited in one iteration, for all listings
+    std::uint32_t group_chunk = 4'096;     // groups visited in one iteration, for all lists of groups
     std::uint32_t list_walk_max = 10'000;  // rows of the index read for a page
     std::uint32_t listings_max = 1'000;    // at once
 

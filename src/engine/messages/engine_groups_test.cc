@@ -287,13 +287,163 @@ TEST(Groups, a_list_has_the_largest_backlog_first) {
     for (int i = 0; i < 3; ++i) put(shard, "b");
     put(shard, "a");
     for (int i = 0; i < 2; ++i) put(shard, "c");
-    const auto list = shard.ask<GroupListAnswer>(ListGroupsCommand{"default", "q", GroupOrder::backlog, "", 2});
+    const auto list = shard.ask<GroupListAnswer>(ListGroupsCommand{"default", "q", GroupOrder::backlog, "", false, 2});
     ASSERT_EQ(list.groups.size(), 2u);
     EXPECT_EQ(list.groups[0].group, "b");
     EXPECT_EQ(list.groups[0].ready, 3u);
     EXPECT_EQ(list.groups[1].group, "c");
     EXPECT_FALSE(list.complete);
     EXPECT_EQ(list.known, 3u);
+}
+
+std::vector<std::string> names(const std::vector<GroupAnswer>& groups) {
+    std::vector<std::string> all;
+    for (const GroupAnswer& group : groups) all.push_back(group.group);
+    return all;
+}
+
+TEST(Groups, a_list_may_have_only_those_that_a_limit_keeps) {
+    TrialEngine shard;
+    configure(shard, [](QueueSettings& to) { to.group_leased_max = 1; });
+    for (const char* group : {"a", "a", "b", "c", "c"}) put(shard, group);
+    const std::vector<Delivered> messages = shard.lease();
+    ASSERT_EQ(messages.size(), 3u);
+    ListGroupsCommand list{"default", "q"};
+    list.only_limited = true;
+    const auto limited = shard.ask<GroupListAnswer>(list);
+    EXPECT_EQ(names(limited.groups), (std::vector<std::string>{"a", "c"}));
+    EXPECT_EQ(limited.known, 3u);
+    const std::vector<QueueCounters> queues = shard.engine().busiest_queues(1);
+    EXPECT_EQ(queues.at(0).groups, 3u);
+    EXPECT_EQ(queues.at(0).limited_groups, 2u);
+}
+
+// A list of 100,000 groups took 75 ms, in which the engine did nothing else.
+TEST(Groups, a_list_visits_some_groups_in_an_iteration) {
+    EngineOptions options;
+    options.group_chunk = 10;
+    TrialEngine shard(options);
+    for (int i = 10; i < 55; ++i) put(shard, "g" + std::to_string(i));
+    for (const int large : {11, 54, 30}) put(shard, "g" + std::to_string(large));
+    const ReplyToken token = shard.submit(ListGroupsCommand{"default", "q", GroupOrder::backlog, "", false, 4});
+    int iterations = 0;
+    for (; !shard.replies.contains(token) && iterations < 100; ++iterations) shard.turn();
+    EXPECT_EQ(iterations, 5);
+    const auto list = shard.take<GroupListAnswer>(token);
+    EXPECT_EQ(names(list.groups), (std::vector<std::string>{"g11", "g30", "g54", "g10"}));
+    EXPECT_FALSE(list.complete);
+    EXPECT_EQ(list.known, 45u);
+}
+
+TEST(Groups, a_list_by_name_goes_on_after_a_name) {
+    TrialEngine shard;
+    for (const char* group : {"d", "a", "c", "b"}) put(shard, group);
+    const auto page = [&](std::string after) {
+        return shard.ask<GroupListAnswer>(
+            ListGroupsCommand{"default", "q", GroupOrder::name, std::move(after), false, 2});
+    };
+    EXPECT_EQ(names(page("").groups), (std::vector<std::string>{"a", "b"}));
+    EXPECT_FALSE(page("").complete);
+    EXPECT_EQ(names(page("b").groups), (std::vector<std::string>{"c", "d"}));
+    EXPECT_TRUE(page("b").complete);
+}
+
+TEST(Groups, the_busiest_are_those_with_the_most_ready_and_leased_messages) {
+    TrialEngine shard;
+    for (const char* group : {"a", "b", "b", "c", "c", "c"}) put(shard, group);
+    change(shard, "idle", [](GroupSettings& to, DueMs) { to.weight = 2; });
+    lease(shard, 2);
+    const std::vector<GroupAnswer> busiest = shard.engine().busiest_groups(2);
+    EXPECT_EQ(names(busiest), (std::vector<std::string>{"c", "b"}));
+    EXPECT_EQ(busiest[0].ready + busiest[0].leased, 3u);
+    EXPECT_EQ(names(shard.engine().busiest_groups(10)), (std::vector<std::string>{"c", "b", "a"}));
+}
+
+TEST(Groups, of_more_groups_than_are_visited_at_once_the_next_read_has_the_busiest) {
+    EngineOptions options;
+    options.group_chunk = 10;
+    TrialEngine shard(options);
+    for (int i = 10; i < 55; ++i) put(shard, "g" + std::to_string(i));
+    put(shard, "g54");
+    EXPECT_TRUE(shard.engine().busiest_groups(1).empty());
+    while (shard.engine().next_wakeup() <= shard.engine().now()) shard.turn();
+    put(shard, "g54");
+    const std::vector<GroupAnswer> busiest = shard.engine().busiest_groups(1);
+    ASSERT_EQ(names(busiest), std::vector<std::string>{"g54"});
+    EXPECT_EQ(busiest[0].ready, 3u);
+}
+
+// It stayed until compaction came to its record, and counted as a group with settings.
+TEST(Groups, a_backoff_that_has_passed_leaves_nothing) {
+    TrialEngine shard;
+    change(shard, "empty", [](GroupSettings& to, DueMs now) { to.backoff_until_ms = now + 5'000; });
+    change(shard, "busy", [](GroupSettings& to, DueMs now) { to.backoff_until_ms = now + 5'000; });
+    change(shard, "light", [](GroupSettings& to, DueMs now) {
+        to.backoff_until_ms = now + 5'000;
+        to.weight = 2;
+    });
+    put(shard, "busy");
+    TrialEngine next({}, shard, 4'990);
+    for (TrialEngine* each : {&shard, &next}) {
+        each->turn(each == &shard ? 5'000 : 10);
+        each->turn();
+        EXPECT_EQ(names(each->ask<GroupListAnswer>(ListGroupsCommand{"default", "q", GroupOrder::name}).groups),
+                  (std::vector<std::string>{"busy", "light"}));
+        EXPECT_TRUE(each->records<ConfRecord>().back().value.empty());
+        EXPECT_TRUE(each->engine().is_idle());
+    }
+    EXPECT_NE(serve(next), 0u);
+    TrialEngine after({}, next, 0);
+    EXPECT_EQ(names(after.ask<GroupListAnswer>(ListGroupsCommand{"default", "q"}).groups),
+              std::vector<std::string>{"light"});
+}
+
+// Each of these showed a limit where nothing waited, or none, or no instant.
+TEST(Groups, what_limits_a_group_is_shown_while_it_keeps_something_and_since_when) {
+    TrialEngine before;
+    change(before, "g", [](GroupSettings& to, DueMs) { to.rate = RateRule{1, 60'000, 0}; });
+    TrialEngine shard({}, before, 0);
+    EXPECT_EQ(describe(shard, "g").limited_by, LimitedBy::nothing) << "nothing waits";
+    put(shard, "g");
+    EXPECT_EQ(describe(shard, "g").limited_by, LimitedBy::rate);
+    EXPECT_EQ(describe(shard, "g").limited_since_ms, shard.engine().now());
+    shard.turn(60'000);
+    EXPECT_EQ(describe(shard, "g").limited_by, LimitedBy::nothing);
+    configure(shard, [](QueueSettings& to) { to.leased_max = 1; });
+    put(shard, "h");
+    EXPECT_EQ(lease(shard, 1).size(), 1u);
+    const DueMs since_ms = shard.engine().now();
+    shard.turn(1'000);
+    const GroupAnswer kept = describe(shard, describe(shard, "g").ready > 0 ? "g" : "h");
+    EXPECT_EQ(kept.limited_by, LimitedBy::queue_leased);
+    EXPECT_EQ(kept.limited_since_ms, since_ms);
+    ListCommand list;
+    list.queue = "q";
+    for (const ListedMessage& message : shard.ask<ListAnswer>(list).listed) {
+        const bool is_leased = message.row.state.state == State::leased;
+        EXPECT_EQ(message.blocked_by, is_leased ? ErrorCode::none : "queue_leased"_code);
+    }
+}
+
+// A group would be known until the burst is saved up again, for years.
+TEST(Groups, a_burst_of_more_than_what_comes_in_a_day_is_refused) {
+    TrialEngine shard;
+    const auto error_of = [&](RateRule rate) {
+        const ReplyToken token =
+            shard.submit(ChangeGroupCommand{"default", "q", "g", [rate](GroupSettings& settings, DueMs) {
+                                                settings.rate = rate;
+                                                return Status();
+                                            }});
+        shard.turn();
+        const Reply reply = shard.replies.at(token);
+        const auto* error = std::get_if<Error>(&reply);
+        return error == nullptr ? std::string() : error->message;
+    };
+    EXPECT_NE(error_of({1, 24LL * 3600 * 1000, 2}).find("`rate.burst` must be at most 1"), std::string::npos);
+    EXPECT_NE(error_of({10, 3'600'000, 241}).find("at most 240"), std::string::npos);
+    EXPECT_EQ(error_of({10, 3'600'000, 240}), "");
+    EXPECT_EQ(error_of({7, 24LL * 3600 * 1000, 7}), "");
+    EXPECT_EQ(error_of({1, 24LL * 3600 * 1000, 0}), "");
 }
 
 }  // namespace

@@ -145,7 +145,10 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
             if (groups_[group] && recent_.groups()[group].queue == number) visit(group, *groups_[group]);
         }
     }
-    LimitedBy limited_by(QueueNumber number, const Group& group) const { return limit_of(number, group).by; }
+    // The numbers of groups are below this.
+    GroupNumber group_limit() const { return static_cast<GroupNumber>(groups_.size()); }
+    LimitedBy limited_by(QueueNumber number, const Group& group) const;
+    GroupAnswer describe(QueueNumber number, std::string_view group) const;
 
     // Verifies every invariant; aborts with a message.
     void check() const;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <memory>
 #include <tuple>
-#include <vector>
 
 #include "base/error_codes.h"
 #include "engine/commands/command_traits.h"
@@ -43,7 +42,7 @@ Verdict Groups::decide(PendingCommand& pending, const ChangeGroupCommand& comman
     const bool is_removed = next.is_empty(now_);
     const bool is_same = conf != nullptr ? !is_removed && next == conf->settings : is_removed;
     if (is_same) {
-        if (number != kNoQueue) return replied(pending, describe(number, command.group));
+        if (number != kNoQueue) return replied(pending, turns_.describe(number, command.group));
         GroupAnswer nothing;
         std::tie(nothing.name_space, nothing.queue, nothing.group) =
             std::tie(command.name_space, command.queue, command.group);
@@ -110,34 +109,11 @@ void Groups::apply(Operation& operation, const ConfRecord& record) {
         number, names.second,
         has_settings ? std::make_unique<GroupConf>(GroupConf{next.mapped(), operation.sequence, operation.frame_bytes})
                      : nullptr);
-    if (std::holds_alternative<GroupAnswer>(operation.reply)) operation.reply = describe(number, names.second);
+    if (std::holds_alternative<GroupAnswer>(operation.reply)) operation.reply = turns_.describe(number, names.second);
 }
 
-// ---- views
-
-GroupAnswer Groups::describe(QueueNumber number, std::string_view name) const {
-    const QueueName& at = recent_.queues().name(number);
-    GroupAnswer answer;
-    answer.name_space = at.name_space;
-    answer.queue = at.queue;
-    answer.group = name;
-    const Group* group = turns_.find(number, name);
-    if (group == nullptr) return answer;
-    if (group->conf) answer.settings = group->conf->settings;
-    if (answer.settings.backoff_until_ms <= now_) answer.settings.backoff_until_ms = 0;
-    answer.ready = group->ready_count + group->behind;
-    answer.is_ready_min = !group->is_counted;
-    answer.leased = group->leased_count;
-    answer.oldest_due_ms = group->oldest_due_ms();
-    answer.limited_by = turns_.limited_by(number, *group);
-    if (answer.limited_by != LimitedBy::nothing) answer.limited_since_ms = group->limited_since_ms;
-    return answer;
-}
-
-void Groups::read(const DescribeGroupCommand& command, ReplyToken token, const SharedLimits&) {
-    const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
-    if (number == kNoQueue || !queues_.at(number).named) return reply(token, unknown_queue());
-    reply(token, describe(number, command.group));
+std::size_t Groups::next_bytes() const {
+    return has_work() ? kRecordOverheadMax + kGroupBytesMax : 0;
 }
 
 // Half of a batch at most, so that a million backoffs that end at one instant leave room for commands.
@@ -153,36 +129,6 @@ void Groups::add_to_batch() {
         const Name name{queue.name_space, group_conf_name(queue.queue, at.group)};
         if (!in_batch_.contains(name)) add(name, at.queue, at.group, GroupSettings{}, 0, Error{});
     }
-    const QueueNumber number = recent_.queues().find(command.name_space, command.queue);
-    if (number == kNoQueue || !queues_.at(number).named) return reply(token, unknown_queue());
-    const auto name_of = [this](GroupNumber group) { return std::string_view(recent_.groups()[group].group); };
-    GroupListAnswer answer;
-    std::vector<std::pair<std::int64_t, GroupNumber>> all;  // the smallest first
-    turns_.for_each(number, [&](GroupNumber in, const Group& group) {
-        ++answer.known;
-        switch (command.order) {
-            case GroupOrder::backlog:
-                return void(all.emplace_back(-std::int64_t{group.ready_count} - group.behind, in));
-            case GroupOrder::leased:
-                return void(all.emplace_back(-std::int64_t{group.leased_count}, in));
-            case GroupOrder::oldest: {
-                const DueMs due_ms = group.oldest_due_ms();
-                return void(all.emplace_back(due_ms == 0 ? INT64_MAX : due_ms, in));
-            }
-            case GroupOrder::name:
-                if (name_of(in) > command.after) all.emplace_back(0, in);
-                return;
-        }
-    });
-    const std::size_t shown = std::min<std::size_t>(command.limit, all.size());
-    std::partial_sort(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(shown), all.end(),
-                      [&](const auto& left, const auto& right) {
-                          return left.first != right.first ? left.first < right.first
-                                                           : name_of(left.second) < name_of(right.second);
-                      });
-    for (std::size_t i = 0; i < shown; ++i) answer.groups.push_back(describe(number, name_of(all[i].second)));
-    answer.complete = shown == all.size();
-    reply(token, std::move(answer));
 }
 
 }  // namespace duewheel

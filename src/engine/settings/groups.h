@@ -32,16 +32,17 @@ class Groups : Uses<EngineOptions, RecentTier, ServerTime, OpenSegment, Effects,
     // The record is durable.
     void apply(Operation& operation, const ConfRecord& record);
 
-    // O(1) and O(groups of the shard).
-    void read(const DescribeGroupCommand& command, ReplyToken token, const SharedLimits& limits);
-    void read(const ListGroupsCommand& command, ReplyToken token, const SharedLimits& limits);
+    // Backoffs that have passed: a source of work for batches (part_by_type.h).
+    bool has_work() const { return !turns_.ended_backoffs().empty(); }
+    std::size_t next_bytes() const;
+    void add_to_batch();
+    bool is_idle() const { return !has_work(); }
 
   private:
     using Name = std::pair<std::string, std::string>;  // the namespace, and the name in the record
 
     void add(const Name& name, QueueNumber number, std::string_view group, const GroupSettings& settings,
              ReplyToken token, Reply with);
-    GroupAnswer describe(QueueNumber number, std::string_view group) const;
 
     Queues& queues_;
     Turns& turns_;

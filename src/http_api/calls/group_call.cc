@@ -95,7 +95,7 @@ Result<Command> read_group_call(const HttpRequest& request, CallPath::What what,
 
 Result<Command> read_group_list(const HttpRequest& request, std::string name_space, std::string queue) {
     if (const Result<JsonRequest> none = read_members(request, {}); !none) return none.error();
-    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"order", "limit", "after"});
+    const Result<QueryRequest> query = QueryRequest::parse(request.query, {"order", "limit", "after", "limited"});
     if (!query) return query.error();
     ListGroupsCommand list{.name_space = std::move(name_space), .queue = std::move(queue)};
     if (Status read = assign(query->integer("limit", 1, kListLimitMax), list.limit); !read) {
@@ -114,6 +114,9 @@ Result<Command> read_group_list(const HttpRequest& request, std::string name_spa
         }
         list.after = *after;
     }
+    const Result<bool> limited = query->flag("limited");
+    if (!limited) return limited.error();
+    list.only_limited = *limited;
     return Command(std::move(list));
 }
 
