@@ -24,6 +24,7 @@ QUEUES_SHOWN = 100
 WITHOUT_SERIES = {"duewheel_kafka_in_lag_records", "duewheel_kafka_in_reading", "duewheel_kafka_log_standby_lag_records",
                   "duewheel_last_backup_timestamp_seconds", "duewheel_tls_certificate_expiry_seconds"}
 OTHER = {"namespace": "*", "queue": "*"}
+GROUP = {"namespace": "default", "queue": "calls", "group": "ann"}
 
 
 def of_queue(name, space="default"):
@@ -77,6 +78,11 @@ class Metrics(unittest.TestCase):
         self.client.request("PUT", "/v1/schedules/nightly", {"queue": "work", "every": "1h", "body": "x"})
         self.client.put("mail", "x")
         self.client.ack(self.client.take("mail", 1)[0]["lease"])
+        self.client.request("PUT", "/v1/queues/calls", {"groups": {"leased": 1}})
+        for group in ("ann", "ann", "ann", "bob"):
+            self.client.put("calls", "x", group=group)
+        self.client.take("calls", 2)
+        self.wait_for(lambda scrape: scrape.value("duewheel_group_ready", GROUP) == 2, "its messages are due")
 
     def test_the_documentation_names_each_family_and_no_other(self):
         self.fill()
@@ -114,6 +120,14 @@ class Metrics(unittest.TestCase):
                 counts = [sample.value for sample in buckets]
                 self.assertEqual(counts, sorted(counts))
                 self.assertEqual(counts[-1], scrape.value(family.name + "_count"))
+
+    def test_the_busiest_groups_have_their_figures(self):
+        self.fill()
+        scrape = Scrape(self.client)
+        self.assertEqual(scrape.value("duewheel_group_leased", GROUP), 1)
+        self.assertEqual(scrape.all_of("duewheel_group_limited"), {frozenset((GROUP | {"by": "leased"}).items()): 1})
+        self.assertEqual(scrape.value("duewheel_queue_groups", of_queue("calls")), 2)
+        self.assertEqual(scrape.value("duewheel_queue_groups_limited", of_queue("calls")), 1)
 
     def test_each_queue_has_its_figures(self):
         self.fill()

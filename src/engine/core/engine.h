@@ -180,6 +180,9 @@ class Engine : OwnedContext, UsesState, Use<BatchWriter> {
     // order that hardly changes over time: up to `max`, the busiest first; and the sums of all others.
     // O(queues * log(max)).
     QueueTraffic queue_traffic(std::size_t max) const { return reports_.queue_traffic(max); }
+    // The groups with the most ready and leased messages of all queues: up to `max`, the busiest first. With more than
+    // `group_chunk` groups, those of an earlier visit (group_views.h).
+    std::vector<GroupAnswer> busiest_groups(std::size_t max) { return views_.groups.busiest(max); }
     // The ready message that the next consumer of the queue would get; none: none is ready in memory. Amortised
     // O(log n) in the number of ready messages.
     std::optional<ReadyKey> first_ready(std::string_view name_space, std::string_view queue);

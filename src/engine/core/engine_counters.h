@@ -86,6 +86,8 @@ struct QueueCounters {
     bool paused = false;
     bool has_settings = false;
     std::uint64_t dead = 0;
+    std::uint64_t groups = 0;
+    std::uint64_t limited_groups = 0;
     DueMs oldest_due_ms = 0;  // of what is due and has not ended, on disk at least as late; 0: nothing is due
     QueueTotals totals;
 };

@@ -83,6 +83,8 @@ QueueCounters QueueReports::counters_of(QueueNumber number) const {
             at.paused,
             at.conf != nullptr,
             at.counts.dead,
+            at.line ? at.line->groups : 0,
+            at.line ? at.line->limited : 0,
             oldest_due(number),
             at.totals};
 }
@@ -142,6 +144,8 @@ QueueTraffic QueueReports::queue_traffic(std::size_t max) const {
         others.waiters += at.waiters.size();
         others.pending += at.counts.pending;
         others.dead += at.counts.dead;
+        others.groups += at.line ? at.line->groups : 0;
+        others.limited_groups += at.line ? at.line->limited : 0;
         others.paused |= at.paused;
         const DueMs oldest_ms = oldest_due(number);
         if (oldest_ms != 0) {

@@ -393,6 +393,11 @@ constexpr QueueMetric kQueueMetrics[] = {
      of_queue<&QueueCounters::waiters>},
     {{"duewheel_queue_paused", "1 while the queue is paused; for the other queues, while one of them is."},
      of_queue<&QueueCounters::paused>},
+    {{"duewheel_queue_groups", "Groups of the queue that have something due or leased, or settings."},
+     of_queue<&QueueCounters::groups>},
+    {{"duewheel_queue_groups_limited",
+      "Of these groups, those whose ready messages are kept by a limit of the group: leases, a rate or a backoff."},
+     of_queue<&QueueCounters::limited_groups>},
     {{"duewheel_queue_messages_received_total",
       "Messages that entered the queue: put by clients, or created by recurring messages, schedules and watchdogs."},
      of_queue<&QueueCounters::totals, &QueueTotals::received>},
@@ -416,6 +421,17 @@ constexpr QueueMetric kQueueMetrics[] = {
      of_queue<&QueueCounters::totals, &QueueTotals::expired>},
     {{"duewheel_queue_messages_cancelled_total", "Messages of the queue that were cancelled."},
      of_queue<&QueueCounters::totals, &QueueTotals::cancelled>},
+};
+
+template <auto Member>
+constexpr auto of_group = value_of<GroupAnswer, Member>;
+
+constexpr GroupMetric kGroupMetrics[] = {
+    {{"duewheel_group_ready",
+      "Due messages of the group that are not leased; more of them may be on disk. The 100 groups with the most ready "
+      "and leased messages have series, the busiest of all queues."},
+     of_group<&GroupAnswer::ready>},
+    {{"duewheel_group_leased", "Messages of the group that are leased."}, of_group<&GroupAnswer::leased>},
 };
 
 template <auto Member>
@@ -510,6 +526,10 @@ std::span<const QueueMetric> queue_metrics() {
     return kQueueMetrics;
 }
 
+std::span<const GroupMetric> group_metrics() {
+    return kGroupMetrics;
+}
+
 std::span<const ScheduleMetric> schedule_metrics() {
     return kScheduleMetrics;
 }
@@ -526,6 +546,8 @@ std::vector<Metric> all_metrics() {
     std::vector<Metric> all;
     add(all, kServerMetrics);
     add(all, kQueueMetrics, "namespace, queue");
+    add(all, kGroupMetrics, "namespace, queue, group");
+    all.push_back(kGroupLimited);
     add(all, kNamespaceMetrics, "namespace");
     add(all, kScheduleMetrics, "namespace, schedule");
     add(all, kHistogramMetrics);

@@ -1,6 +1,6 @@
 // The table of the metrics: the source of /metrics and of the table of docs/metrics.md.
 //
-// Families with one series come first, then those with a series for each queue, namespace and schedule, then the
+// Families with one series come first, then those with a series for each queue, group, namespace and schedule, then the
 // others, which src/server/metrics/metrics.cc writes one by one.
 #pragma once
 
@@ -62,11 +62,18 @@ struct QueueSnapshot {
 };
 using QueueMetric = MetricOf<QueueSnapshot>;
 std::span<const QueueMetric> queue_metrics();
+using GroupMetric = MetricOf<GroupAnswer>;
+std::span<const GroupMetric> group_metrics();
 using ScheduleMetric = MetricOf<ScheduleCounters>;
 std::span<const ScheduleMetric> schedule_metrics();
 using NamespaceMetric = MetricOf<NamespaceAnswer>;
 std::span<const NamespaceMetric> namespace_metrics();
 
+inline constexpr Metric kGroupLimited{
+    "duewheel_group_limited",
+    "1 while a limit keeps ready messages of the group from being delivered, by the limit: leased, rate or backoff of "
+    "the group, queue_leased or queue_rate. Absent otherwise.",
+    "namespace, queue, group, by"};
 inline constexpr Metric kBuildInfo{"duewheel_build_info", "Always 1; the label contains the version of the server.",
                                    "version"};
 inline constexpr Metric kClockState{"duewheel_clock_state",

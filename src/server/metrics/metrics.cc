@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kNamespacesMax = 100;
 constexpr std::size_t kSchedulesMax = 100;
+constexpr std::size_t kGroupsMax = 100;
 
 // The combined series of all other queues: no queue name contains `*`.
 constexpr std::string_view kOthers = "*";
@@ -35,6 +36,25 @@ void add_queues(MetricsText& text, const Engine& engine, const MetricSources& fr
         }
         if (traffic.other_queues == 0) continue;
         text.series({{"namespace", kOthers}, {"queue", kOthers}}, row.read({traffic.others, from.clock.server_ms}));
+    }
+}
+
+void add_groups(MetricsText& text, const std::vector<GroupAnswer>& groups) {
+    for (const GroupMetric& row : group_metrics()) {
+        text.family(row.metric);
+        for (const GroupAnswer& group : groups) {
+            text.series({{"namespace", group.name_space}, {"queue", group.queue}, {"group", group.group}},
+                        row.read(group));
+        }
+    }
+    text.family(kGroupLimited);
+    for (const GroupAnswer& group : groups) {
+        if (group.limited_by == LimitedBy::nothing) continue;
+        text.series({{"namespace", group.name_space},
+                     {"queue", group.queue},
+                     {"group", group.group},
+                     {"by", limited_by_name(group.limited_by)}},
+                    true);
     }
 }
 
@@ -157,6 +177,7 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
                              .process = process_stats()};
     for (const ServerMetric& row : server_metrics()) text.single(row.metric, row.read(from));
     add_queues(text, engine, from, queue_series_);
+    add_groups(text, shard_.busiest_groups(kGroupsMax));
     add_namespaces(text, engine);
     add_schedules(text, engine);
     for (const HistogramMetric& row : histogram_metrics()) {

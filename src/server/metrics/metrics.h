@@ -1,8 +1,8 @@
 // The Prometheus page: the counters of the engine, the log, the HTTP server and the blocking steps, the limits
 // (server/limits/limit.h), the process and the build. Its families are in metric_table.h.
 //
-// Labels never contain unlimited values from clients: the 100 busiest queues have their own series, and so do the first
-// 100 namespaces with settings and schedules by name.
+// Labels never contain unlimited values from clients: the 100 busiest queues have their own series, and so do the 100
+// busiest groups, and the first 100 namespaces with settings and schedules by name.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ namespace duewheel {
 class Metrics {
   public:
     // `last_run`: how the one before this run ended.
-    Metrics(const ServerOptions& options, const Shard& shard, RunEnd last_run)
+    Metrics(const ServerOptions& options, Shard& shard, RunEnd last_run)
         : options_(options), shard_(shard), last_run_(last_run) {}
 
     // To be called before page(); must outlive it.
@@ -33,13 +33,13 @@ class Metrics {
     void include(const LogReplication& replication) { replication_ = &replication; }
     void include(const Beanstalk& beanstalk) { beanstalk_ = &beanstalk; }
 
-    // Without TLS, `certificate_expires_in_ms` is absent. O(queues + open files).
+    // Without TLS, `certificate_expires_in_ms` is absent. O(queues + open files), and some groups.
     std::string page(const HttpCounters& http, const AccessRefusals& access, const AuditCounters& audit,
                      std::optional<std::int64_t> certificate_expires_in_ms);
 
   private:
     const ServerOptions& options_;
-    const Shard& shard_;
+    Shard& shard_;
     const RunEnd last_run_;
     const Kafka* kafka_ = nullptr;
     const LogReplication* replication_ = nullptr;

@@ -42,6 +42,12 @@ std::optional<ReadyKey> Shard::first_ready(std::string_view queue) {
     return engine().first_ready(kDefaultNamespace, queue);
 }
 
+std::vector<GroupAnswer> Shard::busiest_groups(std::size_t max) {
+    needs_turn_ = true;
+    clock_.set_engine_time();
+    return engine().busiest_groups(max);
+}
+
 void Shard::stop_waiting() {
     engine().stop_waiting();
     pushers_.stop();

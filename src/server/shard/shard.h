@@ -52,6 +52,8 @@ class Shard final : public CommandPort {
     }
     EngineCounters counters() const override { return engine().counters(); }
     std::vector<QueueCounters> busiest_queues(std::size_t most) const override { return engine().busiest_queues(most); }
+    // As the engine offers them (engine.h); it may go on to visit groups after that.
+    std::vector<GroupAnswer> busiest_groups(std::size_t max);
     std::optional<ReadyKey> first_ready(std::string_view queue) override;
     QueueSums queue_sums() const override { return engine().queue_sums(); }
     const LatenessHistory& lateness_history() const override { return delivery_times_.history(); }
