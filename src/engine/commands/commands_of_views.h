@@ -25,9 +25,10 @@ struct ListCommand {
 };
 
 struct ListedMessage {
-    MessageRow row;            // like in MessageAnswer
-    DueMs lease_until_ms = 0;  // while leased
-    std::string worker;        // while leased: the name of its holder, if it gave one
+    MessageRow row;                          // like in MessageAnswer
+    DueMs lease_until_ms = 0;                // while leased
+    std::string worker;                      // while leased: the name of its holder, if it gave one
+    ErrorCode blocked_by = ErrorCode::none;  // of a ready one, as in MessageAnswer
 };
 
 struct ListAnswer {

@@ -145,6 +145,10 @@ void Listings::finish(ListingLookup listing, ListedRows sealed, Generation gener
         page.resize(command.limit);
         answer.next = after(position_of(page.back()));
     }
+    for (ListedMessage& message : page) {
+        const MessageState& state = message.row.state;
+        if (state.state == State::ready) message.blocked_by = lifecycle_.turns().why_limited(queue, state.group);
+    }
     counters_.listed += page.size();
     open_.end(listing.command.name_space, listing.token, std::move(answer));
 }

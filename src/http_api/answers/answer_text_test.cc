@@ -295,6 +295,9 @@ TEST(AnswerText, a_page_shows_messages_without_their_content) {
     expect_json(answer_text(page), 200,
                 listed + R"(,"cursor":")" + list_cursor_text({1'798'783'200'000, 1025}, 7) + R"("})");
     expect_json(answer_text(ListAnswer{}), 200, R"({"messages":[]})");
+    message.row.state.state = State::ready;
+    message.blocked_by = "group_rate"_code;
+    EXPECT_NE(answer_text(page).body.find(R"("blocked_by":"group_rate")"), std::string::npos);
 }
 
 TEST(AnswerText, of_a_forecast) {

@@ -136,6 +136,7 @@ void write_delivered(JsonWriter& json, std::string_view queue, const Delivered& 
 void write_listed(JsonWriter& json, const ListedMessage& message) {
     json.open();
     write_row(json, message.row);
+    if (message.blocked_by != ErrorCode::none) json.text("blocked_by", name_of(message.blocked_by));
     if (message.lease_until_ms != 0) json.number("lease_until_ms", message.lease_until_ms);
     if (message.row.state.work->cancel_requested) json.boolean("cancel_requested", true);
     if (!message.worker.empty()) json.text("worker", message.worker);
