@@ -106,6 +106,10 @@ class Groups(unittest.TestCase):
         self.assertEqual([(row["group"], row["ready"], row["leased"]) for row in rows], [(ODD, 1, 1)])
         self.assertIn("backoff until", self.duewheel("group", "backoff", "q", ODD, "5m"))
         self.assertIn("rate.count", self.duewheel("group", "get", "q", ODD))
+        self.assertIn(ODD, self.duewheel("group", "list", "q", "--limited"))
+        self.assertNotIn(ODD, self.duewheel("group", "list", "q", "--after", ODD))
+        done = subprocess.run([BIN / "duewheel", "group", "set", "q", ODD], capture_output=True, text=True, timeout=120)
+        self.assertEqual((done.returncode, "Give a setting" in done.stderr), (2, True), done.stderr)
         self.assertEqual(json.loads(self.duewheel("--json", "group", "rm", "q", ODD))["settings"], {})
 
     def test_an_import_has_what_the_export_had(self):

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "arguments.h"
+#include "base/error_codes.h"
 #include "field_options.h"
 #include "local_time.h"
 #include "net/http/http_target.h"
@@ -23,6 +24,8 @@ constexpr std::int64_t kShownMax = 1000;
 struct ListGroupsArguments {
     std::string queue;
     std::string order = "backlog";
+    std::string after;
+    bool only_limited = false;
     std::uint64_t limit = 100;
 };
 struct GroupArguments {
@@ -58,7 +61,9 @@ std::vector<std::string> row_of_group(const json::object& group, InstantMs now) 
 
 int list_groups(Session& session, const ListGroupsArguments& arguments) {
     std::string path = session.path("queues", arguments.queue, "/groups");
-    add_parameter(path, "order", arguments.order);
+    add_parameter(path, "order", arguments.after.empty() ? arguments.order : "name");
+    if (!arguments.after.empty()) add_parameter(path, "after", arguments.after);
+    if (arguments.only_limited) add_parameter(path, "limited", "true");
     const InstantMs now = wall_now_ms();
     return show_list(session,
                      {.path = path,
@@ -93,6 +98,10 @@ int get_group(Session& session, const GroupArguments& arguments) {
 int set_group(Session& session, const GroupArguments& arguments) {
     json::object request;
     arguments.settings.put_into(request);
+    if (request.empty() && !arguments.settings.replaces) {
+        return session.complain({"missing_argument"_code, "Give a setting, such as --leased 2, or --unset leased."},
+                                kExitUsage);
+    }
     return show_group(session, session.ask(arguments.settings.method(), arguments.path(session), request));
 }
 
@@ -117,9 +126,14 @@ void add_group_verbs(CLI::App& program, Session& session) {
         "List the groups of a queue that have something due or leased; with --json one per line",
         "duewheel group list calls --order oldest", list_groups);
     listing.app->add_option("QUEUE", listing.options->queue, "The queue's name")->required();
-    listing.app->add_option("--order", listing.options->order, "backlog, oldest, leased or name; default: backlog")
-        ->type_name("WORD")
-        ->check(CLI::IsMember({"backlog", "oldest", "leased", "name"}));
+    CLI::Option* const order =
+        listing.app->add_option("--order", listing.options->order, "backlog, oldest, leased or name; default: backlog")
+            ->type_name("WORD")
+            ->check(CLI::IsMember({"backlog", "oldest", "leased", "name"}));
+    listing.app->add_option("--after", listing.options->after, "By name, from the first one after this group")
+        ->type_name("GROUP")
+        ->excludes(order);
+    listing.app->add_flag("--limited", listing.options->only_limited, "Only groups that a limit holds back");
     listing.app->add_option("--limit", listing.options->limit, "Maximum number of groups, up to 1000; default: 100")
         ->check(CLI::Range(std::int64_t{1}, kShownMax));
     Verb<GroupArguments> getting(group, session, "get", "Show the settings and counts of a group",
