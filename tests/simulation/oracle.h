@@ -585,6 +585,8 @@ class Oracle {
     void groups_started();
     std::uint64_t surely_leased(const QueueKey& name, const std::string* group, DueMs since) const;
     void check_limits_of(const MessageModel& about, const SeenDelivery& fresh);
+    void check_turns(const LeaseAnswer& answer);
+    void check_turns_before(const MessageModel& about, DueMs delivered_ms);
     bool may_be_limited(const MessageModel& about);
 
     void queues_listed(const Request& request, const QueueListAnswer& answer);

@@ -22,6 +22,7 @@ void Oracle::lease_replied(ReplyToken token, const Request& request, const Lease
         if (violated()) return;
     }
     check_order(answer);
+    check_turns(answer);
 }
 
 MessageModel* Oracle::find_delivered(const LeaseCommand& command, const Delivered& delivery) {

@@ -3,14 +3,22 @@
 //
 // Settings count from the answer that says so, for deliveries that began after it, as long as no request that may have
 // changed them is without an answer. Leases that clients surely have at the same time are a lower bound of what is
-// leased, and deliveries that clients saw one of what was delivered: more of either than allowed is a violation. A
-// group that is never served is found at the end, where each message must have been delivered.
+// leased, and deliveries that clients saw one of what was delivered: more of either than allowed is a violation.
+//
+// A first delivery proves that the message was ready ever since a client knew it to be due. If its group had no limits,
+// then a reply of that time with several messages of another group has some of its group too: one at least, if the
+// other got more than the most that any group gets in one turn. A group that is never served is found at the end, where
+// each message must have been delivered.
 #include <algorithm>
 
 #include "simulation/oracle.h"
 
 namespace duewheel {
 namespace {
+
+// No group of a workload gets more in one turn.
+constexpr std::uint64_t kWeightMost = 4;
+constexpr std::size_t kServedMax = 64;
 
 // Whether deliveries at these times can be of such a rate, which may have begun with all that a pause saves up.
 bool keeps_to(const RateRule& rate, const std::multiset<DueMs>& times) {
@@ -144,6 +152,48 @@ void Oracle::check_limits_of(const MessageModel& about, const SeenDelivery& fres
                     "a group's rate of " + std::to_string(rate->count) + " in " + std::to_string(rate->per_ms) +
                         " ms is exceeded, with deliveries at" + times,
                     &about);
+        }
+    }
+}
+
+void Oracle::check_turns(const LeaseAnswer& answer) {
+    const QueueKey name{message_of(answer.messages.front().id)->put.name_space, answer.queue};
+    std::deque<ServedGroups>& all = queue_of(name.first, name.second).served;
+    ServedGroups served{run_, answer.messages.front().delivered_ms, {}};
+    for (const Delivered& delivery : answer.messages) {
+        const MessageModel& about = *message_of(delivery.id);
+        if (delivery.attempt == 1) check_turns_before(about, delivery.delivered_ms);
+        ++served.messages[about.put.group];
+    }
+    if (answer.messages.size() > kWeightMost) all.push_back(std::move(served));
+    if (all.size() > kServedMax) all.pop_front();
+}
+
+// It is delivered for the first time.
+void Oracle::check_turns_before(const MessageModel& about, DueMs delivered_ms) {
+    QueueModel& queue = queue_of(about.put.name_space, about.put.queue);
+    const GroupModel& group = queue.groups[about.put.group];
+    const World* world = about.certain();
+    const bool is_plain = about.parent == 0 && !about.is_run() && !about.is_firing() && !about.half &&
+                          about.put.order_key.empty() && about.put.key.empty() && about.answered;
+    const bool is_certain = world != nullptr && world->is_live() && about.open.empty() && about.returns_open == 0;
+    const bool may_be_limited = !queue.is_known || !queue.open.empty() || queue.settings.group_leased_max != 0 ||
+                                queue.settings.group_rate || !group.is_known || group.open > 0 ||
+                                group.settings.leased_max != 0 || group.settings.rate;
+    if (!is_plain || !is_certain || (may_be_limited && !about.put.group.empty())) return;
+    const DueMs ready_ms = std::max(
+        {world->due.high, about.told_ms, group.changed_ms, queue.settings_ms, group.settings.backoff_until_ms});
+    for (const ServedGroups& served : queue.served) {
+        const bool was_ready = served.run == run_ && about.epochs.front().from.run == run_ && ready_ms < served.at_ms;
+        if (!was_ready || served.at_ms >= delivered_ms) continue;
+        rare_.met(Rare::group_served_by_turns);
+        if (served.messages.contains(about.put.group)) continue;
+        for (const auto& [other, count] : served.messages) {
+            if (count <= kWeightMost) continue;
+            return violate("C13",
+                           std::to_string(count) + " messages of a group were leased before it at " + at(served.at_ms) +
+                               ", and none of its own group",
+                           &about);
         }
     }
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <optional>
 #include <set>
@@ -39,6 +40,12 @@ struct GroupModel {
     std::uint64_t changed_step = 0;
     std::multiset<DueMs> delivered;  // since then, if it has a rate
 };
+// What one reply leased, by group.
+struct ServedGroups {
+    std::uint32_t run = 0;
+    DueMs at_ms = 0;
+    std::map<std::string, std::uint32_t> messages;
+};
 struct QueueModel {
     QueueSettings settings;  // as last answered
     bool is_known = true;    // nothing unanswered may have changed them
@@ -46,6 +53,7 @@ struct QueueModel {
     DueMs settings_ms = 0;
     std::multiset<DueMs> delivered;  // since then, if it has a rate
     std::map<std::string, GroupModel> groups;
+    std::deque<ServedGroups> served;  // the newest
     std::map<ReplyToken, ConfigureQueueCommand> open;
     std::optional<Pause> paused;  // surely
     DueRange was_paused;          // surely, the last time before

@@ -248,6 +248,7 @@ namespace duewheel {
     X(group_with_a_rate)                  \
     X(group_described)                    \
     X(groups_listed)                      \
+    X(group_served_by_turns)              \
     X(queue_at_its_limit)                 \
     X(queue_with_a_rate)                  \
     X(webhook_posted)                     \

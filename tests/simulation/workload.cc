@@ -256,7 +256,7 @@ PutCommand Workload::draw_put(const QueueOf& queue, std::uint64_t serial) {
     }
     if (options_.has(Op::loop) && random_.chance(100'000)) make_recurring(command);
     if (options_.has(Op::transact) && !command.repeat && random_.chance(100'000)) make_prepared(command);
-    if (options_.has(Op::group) && command.key.empty()) command.group = draw_group();
+    if (options_.has(Op::group)) command.group = draw_group();
     const std::uint64_t bytes = random_.below(options_.body_bytes_max + 1) >> random_.below(4);
     command.body = Oracle::body_of(serial, static_cast<std::uint32_t>(bytes));
     if (random_.chance(200'000)) command.retry = draw_retry();

@@ -83,7 +83,7 @@ void Workload::group() {
             const std::uint64_t count = 1 + random_.below(random_.chance(200'000) ? 30 : 4);
             for (std::uint64_t i = 0; i < count; ++i) {
                 PutCommand put = draw_put(queue, oracle_.messages().size() + i + 1);
-                if (put.key.empty()) put.group = name;
+                put.group = name;
                 batch.puts.push_back(std::move(put));
             }
             return surroundings_.submit(std::move(batch));
