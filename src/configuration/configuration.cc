@@ -113,7 +113,8 @@ Result<SettingValue> value_in_file(const Setting& setting, const TomlValue& valu
     const auto& text = std::get<std::string>(value);
     const bool bare = setting.kind == SettingKind::yes_or_no || setting.kind == SettingKind::number ||
                       setting.kind == SettingKind::decimal || setting.kind == SettingKind::texts;
-    if (bare) return wrong("the string \"" + std::string(cut_utf8(text, kNameBytesShown)) + "\"");
+    if (bare && !(setting.may_be_auto && text == "auto"))
+        return wrong("the string \"" + std::string(cut_utf8(text, kNameBytesShown)) + "\"");
     return parse_setting(setting, text);
 }
 

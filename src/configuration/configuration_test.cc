@@ -67,7 +67,7 @@ TEST(Configuration, a_key_that_is_not_known_is_an_error_with_its_place_and_the_n
     EXPECT_EQ(errors_of("[http]\nidle_timout = \"1s\""),
               Lines{"f.toml:2:1: unknown setting `http.idle_timout`; did you mean `http.idle_timeout`? See `duewheeld "
                     "--help`."});
-    EXPECT_EQ(errors_of("threads = 4"), Lines{"f.toml:1:1: unknown setting `threads`; see `duewheeld --help`."});
+    EXPECT_EQ(errors_of("workers = 4"), Lines{"f.toml:1:1: unknown setting `workers`; see `duewheeld --help`."});
     EXPECT_EQ(errors_of("[amqp]"), Lines{"f.toml:1:2: unknown section `amqp`; see `duewheeld --help`."});
     // The key without its section.
     EXPECT_EQ(

@@ -32,7 +32,7 @@ SettingValue to_value(const T& held) {
     } else if constexpr (std::is_same_v<T, std::optional<bool>>) {
         return held.value_or(false);
     } else if constexpr (std::is_same_v<T, std::optional<std::uint64_t>>) {
-        return held ? static_cast<std::int64_t>(*held) : kAutomaticSize;
+        return held ? static_cast<std::int64_t>(*held) : kAutomatic;
     } else {
         return static_cast<std::int64_t>(held);
     }
@@ -47,7 +47,7 @@ void from_value(const SettingValue& value, T& into) {
         into = std::get<bool>(value);
     } else if constexpr (std::is_same_v<T, std::optional<std::uint64_t>>) {
         const auto bytes = std::get<std::int64_t>(value);
-        into = bytes == kAutomaticSize ? T() : T(static_cast<std::uint64_t>(bytes));
+        into = bytes == kAutomatic ? T() : T(static_cast<std::uint64_t>(bytes));
     } else {
         into = static_cast<T>(std::get<std::int64_t>(value));
     }
@@ -99,6 +99,17 @@ constexpr Setting kSettings[] = {
          "hosts whose web pages may call the server, with scheme and port if they are not the "
          "usual ones: https://dw.example:8443."}),
     at<kApi, &Api::dashboard>({"http.dashboard", Kind::yes_or_no, "Serve the dashboard at / of the HTTP address."}),
+
+    at<&ServerOptions::io_threads>(
+        {.name = "io.threads",
+         .kind = Kind::number,
+         .sentence = "Number of threads that serve HTTP connections: sockets, TLS, and the parsing and formatting of "
+                     "HTTP. With 0 the thread of the engine serves them too. auto: 1, and with more than two "
+                     "processors one less than there are, up to 8. Limits for all clients together are divided among "
+                     "the threads.",
+         .min = 0,
+         .max = kIoThreadsMax,
+         .may_be_auto = true}),
 
     at<kBeanstalk, &BeanstalkSettings::listen>(
         {.name = "beanstalk.listen",
@@ -377,9 +388,9 @@ constexpr std::string_view section_of(std::string_view name) {
 }
 
 // The sections in their order.
-constexpr std::string_view kSections[] = {"",      "http",     "beanstalk", "tls",       "auth",   "limits", "webhooks",
-                                          "kafka", "kafka.in", "kafka.log", "kafka.out", "shards", "leases", "retry",
-                                          "store", "clock",    "audit",     "memory",    "log"};
+constexpr std::string_view kSections[] = {"",         "http",  "io",       "beanstalk", "tls",       "auth",   "limits",
+                                          "webhooks", "kafka", "kafka.in", "kafka.log", "kafka.out", "shards", "leases",
+                                          "retry",    "store", "clock",    "audit",     "memory",    "log"};
 static_assert(std::all_of(std::begin(kSettings), std::end(kSettings),
                           [](const Setting& setting) {
                               return std::find(std::begin(kSections), std::end(kSections), section_of(setting.name)) !=

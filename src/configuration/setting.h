@@ -23,8 +23,8 @@ enum class SettingKind : std::uint8_t { yes_or_no, number, decimal, duration, si
 // a string; strings.
 using SettingValue = std::variant<bool, std::int64_t, std::string, std::vector<std::string>>;
 
-// A size that the server chooses at its start.
-inline constexpr std::int64_t kAutomaticSize = -1;
+// A number or size that the server chooses at its start.
+inline constexpr std::int64_t kAutomatic = INT64_MIN;
 
 struct Setting {
     std::string_view name;  // in the file: "http.idle_timeout" is `idle_timeout` in the section [http]
@@ -37,7 +37,7 @@ struct Setting {
     std::span<const std::string_view> choices{};
     std::string_view own_flag{};  // if the rule below gives a clumsy one
     bool may_be_empty = false;    // of texts
-    bool may_be_auto = false;     // of sizes: "auto", which is kAutomaticSize
+    bool may_be_auto = false;     // of numbers and sizes: "auto", which is kAutomatic
     // A limit is read and written through its table; others by these functions.
     const Limit* limit = nullptr;
     SettingValue (*get)(const ServerOptions&) = nullptr;

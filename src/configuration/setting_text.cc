@@ -40,11 +40,12 @@ Error wrong_kind(const Setting& setting, std::string_view text) {
 }
 
 std::string number_as_text(const Setting& setting, std::int64_t number) {
+    if (setting.may_be_auto && number == kAutomatic) return "auto";
     switch (setting.kind) {
         case Kind::duration:
             return format_duration(number);
         case Kind::size:
-            return setting.may_be_auto && number == kAutomaticSize ? "auto" : format_byte_size(number);
+            return format_byte_size(number);
         case Kind::decimal:
             return format_thousandths(number);
         default:
@@ -76,6 +77,7 @@ std::vector<std::string> split_at_commas(std::string_view text) {
 }
 
 Result<SettingValue> parse_unchecked(const Setting& setting, std::string_view text) {
+    if (setting.may_be_auto && text == "auto") return SettingValue(kAutomatic);
     switch (setting.kind) {
         case Kind::yes_or_no:
             if (text != "true" && text != "false") return wrong_kind(setting, text);
@@ -95,7 +97,6 @@ Result<SettingValue> parse_unchecked(const Setting& setting, std::string_view te
             return wrong;
         }
         case Kind::size: {
-            if (setting.may_be_auto && text == "auto") return SettingValue(kAutomaticSize);
             const Result<std::int64_t> size = parse_byte_size(text);
             if (!size) return wrong_kind(setting, text);
             return SettingValue(*size);
@@ -129,7 +130,7 @@ Result<SettingValue> check_bounds(const Setting& setting, SettingValue value) {
                      "`" + std::string(setting.name) + "`" + " is empty; give a value or remove the setting"};
     if (!has_bounds(setting)) return value;
     const auto number = std::get<std::int64_t>(value);
-    if (setting.may_be_auto && number == kAutomaticSize) return value;
+    if (setting.may_be_auto && number == kAutomatic) return value;
     if (number >= setting.min && number <= setting.max && number % setting.multiple_of == 0) return value;
     return Error{"bad_setting"_code, "`" + std::string(setting.name) + "`" + " is " + number_as_text(setting, number) +
                                          "; choose " + bounds_in_words(setting)};
@@ -140,7 +141,8 @@ std::string format_setting(const Setting& setting, const SettingValue& value) {
         case Kind::yes_or_no:
             return std::get<bool>(value) ? "true" : "false";
         case Kind::number:
-            return std::to_string(std::get<std::int64_t>(value));
+            if (const auto number = std::get<std::int64_t>(value); number != kAutomatic) return std::to_string(number);
+            return as_toml("auto");
         case Kind::decimal:
             return format_thousandths(std::get<std::int64_t>(value));
         case Kind::duration:
@@ -165,7 +167,7 @@ std::string kind_in_words(const Setting& setting) {
         case Kind::yes_or_no:
             return "true or false";
         case Kind::number:
-            return "a whole number";
+            return setting.may_be_auto ? "a whole number, or auto" : "a whole number";
         case Kind::decimal:
             return "a number with up to 3 decimals, such as 1.5";
         case Kind::duration:

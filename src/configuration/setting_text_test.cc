@@ -14,6 +14,7 @@ const Setting kNumber{.name = "number", .kind = SettingKind::number, .min = 1, .
 const Setting kDecimal{.name = "decimal", .kind = SettingKind::decimal, .min = 1'000, .max = 100'000};
 const Setting kDuration{.name = "duration", .kind = SettingKind::duration, .min = 1000, .max = 60'000};
 const Setting kSize{.name = "size", .kind = SettingKind::size, .min = 1024, .max = 1 << 20, .multiple_of = 1024};
+const Setting kAutoNumber{.name = "number", .kind = SettingKind::number, .min = 0, .max = 10, .may_be_auto = true};
 const Setting kAutoSize{.name = "size", .kind = SettingKind::size, .min = 1024, .max = 1 << 20, .may_be_auto = true};
 const Setting kText{.name = "text", .kind = SettingKind::text};
 const Setting kAnyText{.name = "any", .kind = SettingKind::text, .may_be_empty = true};
@@ -45,6 +46,8 @@ TEST(SettingText, reads_each_kind_from_text) {
         {kDuration, "90s", "`duration` is 1m30s; choose 1s to 1m"},
         {kDuration, "PT30S", "\"30s\""},
         {kSize, "64KiB", "\"64KiB\""},
+        {kAutoNumber, "auto", "\"auto\""},
+        {kAutoNumber, "0", "0"},
         {kAutoSize, "auto", "\"auto\""},
         {kAutoSize, "64KiB", "\"64KiB\""},
         {kText, "a \"b\" \\ \n", "\"a \\\"b\\\" \\\\ \\u000a\""},
@@ -72,6 +75,7 @@ TEST(SettingText, reports_the_expected_form) {
          "3d12h, or ISO 8601 such as PT10M or P3DT12H."},
         {kSize, "1MB", "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", not \"1MB\""},
         {kSize, "auto", "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", not \"auto\""},
+        {kAutoNumber, "automatic", "`number` must be a whole number, or auto, not \"automatic\""},
         {kAutoSize, "1MB",
          "`size` must be a size with the unit B, KiB, MiB or GiB, such as \"64MiB\", or auto, not \"1MB\""},
         {kText, "", "`text` is empty; give a value or remove the setting"},

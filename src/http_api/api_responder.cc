@@ -52,9 +52,10 @@ void ApiResponder::answer(HttpReply reply, const RequestNote& note, HttpResponse
 
 void ApiResponder::send(HttpReply reply, const RequestNote& note, HttpResponse response, ErrorCode code) {
     if (!note.traceparent.empty()) response.headers.push_back({"traceparent", note.traceparent});
-    reply.answer(response);
+    const int status = response.status;
+    reply.answer(std::move(response));
     count_refusal(code);
-    log_.answered(note, response.status, code, monotonic_now_ns());
+    log_.answered(note, status, code, monotonic_now_ns());
 }
 
 void ApiResponder::refuse(HttpReply reply, const RequestNote& note, const Error& error) {

@@ -410,11 +410,6 @@ const std::string& HttpApi::wheel_page() {
     return wheel_page_;
 }
 
-HttpResponse HttpApi::refuse(int status, ErrorCode code, std::string_view message) {
-    responder_.note_refused(status, code);
-    return format_http_error(status, code, message);
-}
-
 HttpResponse format_http_error(int status, ErrorCode code, std::string_view message) {
     HttpResponse response = problem({code, std::string(message)});
     response.status = status;

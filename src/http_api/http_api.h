@@ -86,8 +86,8 @@ class HttpApi {
     void handle(const HttpRequest& request, HttpReply reply);
     // Whether a request may be answered otherwise than with the refusal that handle() would give it without its body.
     HttpAdmission admit(const HttpRequest& request);
-    // The response to a request that the HTTP server itself refuses.
-    HttpResponse refuse(int status, ErrorCode code, std::string_view message);
+    // The HTTP server itself has refused a request.
+    void note_refused(int status, ErrorCode code) { responder_.note_refused(status, code); }
 
     // Sends events (event_streams.h) that are due at `now_ns` by the monotonic clock; returns when to call it again.
     std::int64_t send_events(std::int64_t now_ns) { return events_.run_due(now_ns); }
@@ -153,7 +153,7 @@ class HttpApi {
     std::int64_t wheel_page_until_ns_ = 0;
 };
 
-// For HttpServer: the problem documents of its own refusals.
+// For HttpServer: the problem documents of its own refusals. Any thread.
 HttpResponse format_http_error(int status, ErrorCode code, std::string_view message);
 
 }  // namespace duewheel

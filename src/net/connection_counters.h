@@ -15,6 +15,8 @@ struct ConnectionCounters {
     std::uint64_t connections_evicted = 0;  // closed to make room for others
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
+
+    bool operator==(const ConnectionCounters&) const = default;
 };
 
 }  // namespace duewheel

@@ -1,7 +1,12 @@
 #include "net/connections.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "net/listen_address.h"
 
@@ -69,7 +74,11 @@ void Connections::accept_clients(const std::shared_ptr<Listener>& listener) {
         listener->acceptor.accept(socket, peer, error);
         if (would_block(error)) break;
         if (!error) {
-            accepted(std::move(socket), peer);
+            if (const auto take = dealer_ ? dealer_() : nullptr) {
+                take(socket.release());
+            } else {
+                accepted(std::move(socket), peer);
+            }
             continue;
         }
         ++counters_.accept_failures;
@@ -97,6 +106,23 @@ void Connections::accepted(StreamSocket socket, const StreamProtocol::endpoint& 
     ++counters_.connections_open;
     connection->start();
     on_started();
+}
+
+void Connections::adopt(int native) {
+    sockaddr_storage address{};
+    socklen_t size = sizeof address;
+    StreamSocket socket(context().get_executor());
+    error_code error;
+    if (::getpeername(native, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+        error.assign(errno, boost::system::generic_category());
+    }
+    if (!error) socket.assign(StreamProtocol(address.ss_family, IPPROTO_TCP), native, error);
+    if (error || (is_full() && !make_room())) {
+        ++counters_.accept_failures;
+        if (!socket.is_open()) ::close(native);
+        return;
+    }
+    accepted(std::move(socket), StreamProtocol::endpoint(&address, size, IPPROTO_TCP));
 }
 
 void Connections::pause(Listener& listener) {

@@ -10,7 +10,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -44,6 +46,11 @@ class Connections : public AfterTurn {
     Status start_accepting();
     // Closes the listening sockets. Connections stay open.
     void stop_accepting();
+    // Who gets the next client that is accepted: a function that takes its socket; an empty one: this server.
+    using Dealer = std::function<std::function<void(int socket)>()>;
+    void set_dealer(Dealer dealer) { dealer_ = std::move(dealer); }
+    // As if this had accepted the client. Closes the socket if there is no room.
+    void adopt(int socket);
 
     std::size_t size() const { return open_.size(); }
     boost::asio::io_context& context() { return loop_.context(); }
@@ -88,6 +95,7 @@ class Connections : public AfterTurn {
     std::vector<std::shared_ptr<Listener>> listeners_;
     LoopTimer again_;
     bool is_paused_ = false;
+    Dealer dealer_;  // empty: this gets all clients
     std::vector<std::shared_ptr<Connection>> to_flush_;
     std::uint64_t idle_marks_ = 0;  // the next Connection::idle_mark()
     // Readable connections read into this, one after the other; only what is left of a message in pieces is copied.

@@ -2,6 +2,8 @@
 //
 // There are no sleeps: a test waits for bytes, for the end of a connection, or for a condition that the server's thread
 // checks in every iteration of its loop. Waiting ends after kPatience, which only a failing test reaches.
+//
+// With DUEWHEEL_TEST_IO_THREADS the server has that many I/O threads.
 #pragma once
 
 #include <chrono>
@@ -22,6 +24,7 @@
 
 #include "net/event_loop.h"
 #include "net/http/http_server.h"
+#include "net/http/http_threads.h"
 
 namespace duewheel {
 
@@ -34,7 +37,7 @@ class LoopbackServer final : private AfterTurn {
 
     int port() const { return port_; }
     std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
-    HttpServer& server() { return *server_; }
+    HttpThreads& server() { return *server_; }
     EventLoop& loop() { return loop_; }
 
     // Runs `function` on the server's thread and waits for its end.
@@ -55,7 +58,7 @@ class LoopbackServer final : private AfterTurn {
     bool after_turn() override;
 
     EventLoop loop_;
-    std::unique_ptr<HttpServer> server_;
+    std::unique_ptr<HttpThreads> server_;
     std::vector<Condition> conditions_;
     std::uint64_t seen_bytes_out_ = 0, seen_open_ = 0;
     int port_ = 0;

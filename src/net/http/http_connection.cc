@@ -103,11 +103,28 @@ bool HttpConnection::must_hold(const HttpRequest& request) {
     return holding_;
 }
 
+// The decision may come at once, or later, when this continues.
+void HttpConnection::ask_gatekeeper() {
+    parser_.set_route(all_->router(parser_.request()));
+    awaits_admission_ = true;
+    all_->gatekeeper(parser_.request(), [weak = std::weak_ptr(self())](HttpAdmission admission) {
+        const auto connection = weak.lock();
+        if (!connection || connection->closed_) return;
+        connection->admission_ = std::move(admission);
+        connection->awaits_admission_ = false;
+        connection->want_flush();
+    });
+}
+
 // Before the memory of the server is used for a body, and before a client is asked to send it.
 bool HttpConnection::admit_head() {
     if (!head_admitted_ && all_->gatekeeper) {
-        parser_.set_route(all_->router(parser_.request()));
-        const HttpAdmission admission = all_->gatekeeper(parser_.request());
+        if (!admission_) ask_gatekeeper();
+        if (!admission_) {
+            note_phase(false);
+            return false;
+        }
+        const HttpAdmission admission = *std::exchange(admission_, std::nullopt);
         if (!admission.is_admitted) {
             note_phase(false);
             // A request in progress may still change what is decided.
@@ -142,7 +159,7 @@ void HttpConnection::dispatch() {
     }
     const std::uint64_t sequence = open_slot(framing);
     head_admitted_ = continue_due_ = false;
-    all_->handler(request, HttpReply(std::static_pointer_cast<HttpConnection>(shared_from_this()), sequence));
+    all_->handler(request, HttpReply(self(), sequence));
     if (closed_) return;
     parser_.reset();
     note_phase(true);
@@ -162,11 +179,12 @@ void HttpConnection::refuse(const HttpRefusal& refusal) {
     parser_.reset();
     HttpFraming framing;
     framing.close = true;
+    all_->on_refusal(refusal.status, refusal.code);
     answer(open_slot(framing), all_->format_error(refusal.status, refusal.code, refusal.message));
 }
 
 bool HttpConnection::may_parse() const {
-    return !closed_ && !no_more_requests_ && !yielded_ && !(holding_ && !slots_.empty()) &&
+    return !closed_ && !no_more_requests_ && !yielded_ && !awaits_admission_ && !(holding_ && !slots_.empty()) &&
            slots_.size() < all_->limits.pipeline_max && pending_output() < all_->limits.output_bytes_max;
 }
 
@@ -180,9 +198,11 @@ void HttpConnection::resume_reading() {
         group_ = parser_.request().route.group;
         dispatch();
         if (!closed_) take_input({});
-    } else if (std::exchange(head_held_, false)) {
+    } else if (std::exchange(head_held_, false) || admission_) {
         admit_head();
-        if (!closed_ && !head_held_) take_input({});
+        if (closed_ || head_held_ || awaits_admission_) return;
+        count_held_bytes(0);  // they are counted again, against the share of the holder
+        take_input({});
     } else if (!input_.empty()) {
         take_input({});
     }

@@ -18,6 +18,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,7 @@
 #include "net/http/http_date.h"
 #include "net/http/http_limits.h"
 #include "net/http/http_message.h"
+#include "net/http/http_reply_target.h"
 #include "net/http/http_server.h"
 #include "net/http/http_shares.h"
 #include "net/http/request_parser.h"
@@ -43,7 +45,8 @@ struct HttpConnections : Connections {
     HttpHandler handler;
     HttpErrorFormatter format_error;
     HttpRouter router;
-    HttpGatekeeper gatekeeper;          // empty: every request is admitted
+    HttpLateGatekeeper gatekeeper;  // empty: every request is admitted
+    std::function<void(int, ErrorCode)> on_refusal = [](int, ErrorCode) {};
     std::function<InstantMs()> now_ms;  // empty: answers have no Date
     HttpDate date;
     // Null: new connections are plain. Shared with the thread that created it.
@@ -64,7 +67,7 @@ struct HttpConnections : Connections {
     std::string_view date_now() { return now_ms ? date.at(now_ms()) : std::string_view(); }
 };
 
-class HttpConnection final : public Connection {
+class HttpConnection final : public Connection, public HttpReplyTarget {
   public:
     // `address`: whose share it counts to; empty: no share.
     HttpConnection(HttpConnections& all, StreamSocket socket, HttpPeer peer, const std::string& address);
@@ -83,15 +86,17 @@ class HttpConnection final : public Connection {
     // `tell_owners`: run the on_client_gone callbacks.
     void close(bool tell_owners) override;
 
-    // For HttpReply and HttpStream. After close() they do nothing.
-    void answer(std::uint64_t sequence, const HttpResponse& response);
-    void begin_stream(std::uint64_t sequence, const HttpResponse& response);
-    bool write_stream(std::uint64_t sequence, std::string_view bytes);
-    void finish_stream(std::uint64_t sequence);
-    void drop_answer(std::uint64_t sequence);
-    void set_gone_callback(std::uint64_t sequence, std::function<void()> callback);
-    void trust() { is_trusted_ = true; }
-    bool client_gone() const { return input_ended_ || closed_; }
+    void answer(std::uint64_t sequence, HttpResponse&& response) override;
+    void drop_answer(std::uint64_t sequence) override;
+    void trust() override { is_trusted_ = true; }
+    bool client_gone() const override { return input_ended_ || closed_; }
+    void set_gone_callback(std::uint64_t sequence, std::function<void()> callback) override;
+    void begin_stream(std::uint64_t sequence, HttpResponse&& response) override;
+    bool write_stream(std::uint64_t sequence, std::string_view bytes) override;
+    void finish_stream(std::uint64_t sequence) override;
+    void cut_stream() override { close(false); }
+    // write_stream() without its limit.
+    void append_to_stream(std::uint64_t sequence, std::string_view bytes);
 
   private:
     enum class Phase { idle, head, body };
@@ -117,6 +122,8 @@ class HttpConnection final : public Connection {
     std::size_t parse(std::string_view bytes);
     bool must_hold(const HttpRequest& request);
     bool admit_head();
+    void ask_gatekeeper();
+    std::shared_ptr<HttpConnection> self() { return std::static_pointer_cast<HttpConnection>(shared_from_this()); }
     void dispatch();
     void refuse(const HttpRefusal& refusal);
     void send_continue();
@@ -170,6 +177,8 @@ class HttpConnection final : public Connection {
     // and is looked at again after them.
     bool head_admitted_ = false;
     bool head_held_ = false;
+    bool awaits_admission_ = false;           // the gatekeeper has not decided yet
+    std::optional<HttpAdmission> admission_;  // its decision on the head that is being read
     bool continue_due_ = false;               // 100 Continue, after the head is admitted
     HttpShares::Entry* by_address_;           // null: it is in no such share
     HttpShares::Entry* by_holder_ = nullptr;  // likewise

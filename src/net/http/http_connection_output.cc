@@ -39,7 +39,7 @@ bool HttpConnection::is_last_answer(std::uint64_t sequence) const {
     return all_->draining && newest && input_.empty() && (phase_ == Phase::idle || no_more_requests_);
 }
 
-void HttpConnection::answer(std::uint64_t sequence, const HttpResponse& response) {
+void HttpConnection::answer(std::uint64_t sequence, HttpResponse&& response) {
     if (out_of_reach()) return;
     Slot& mine = slot(sequence);
     assert(!mine.complete);
@@ -52,7 +52,7 @@ void HttpConnection::answer(std::uint64_t sequence, const HttpResponse& response
     complete(sequence);
 }
 
-void HttpConnection::begin_stream(std::uint64_t sequence, const HttpResponse& response) {
+void HttpConnection::begin_stream(std::uint64_t sequence, HttpResponse&& response) {
     if (out_of_reach()) return;
     Slot& mine = slot(sequence);
     assert(!mine.complete);
@@ -71,8 +71,13 @@ void HttpConnection::begin_stream(std::uint64_t sequence, const HttpResponse& re
 
 bool HttpConnection::write_stream(std::uint64_t sequence, std::string_view bytes) {
     if (client_gone() || out_of_reach() || pending_output() >= all_->limits.stream_bytes_max) return false;
+    append_to_stream(sequence, bytes);
+    return true;
+}
+
+void HttpConnection::append_to_stream(std::uint64_t sequence, std::string_view bytes) {
+    if (client_gone() || out_of_reach() || bytes.empty()) return;
     const bool is_chunked = slot(sequence).framing.chunked;
-    if (bytes.empty()) return true;
     append(sequence, [&](std::string& to) {
         if (is_chunked) {
             append_chunk(to, bytes);
@@ -81,7 +86,6 @@ bool HttpConnection::write_stream(std::uint64_t sequence, std::string_view bytes
         }
     });
     want_flush();
-    return true;
 }
 
 void HttpConnection::finish_stream(std::uint64_t sequence) {
@@ -104,6 +108,7 @@ void HttpConnection::drop_answer(std::uint64_t sequence) {
         return complete(sequence);
     }
     ++all_->counters.answers_dropped;
+    all_->on_refusal(500, "internal"_code);
     answer(sequence, all_->format_error(500, "internal"_code, "The server failed to answer; this is a bug in it."));
     assert(!"a reply was destroyed without an answer");
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -61,6 +62,16 @@ struct HttpCounters : ConnectionCounters {
     std::uint64_t cut_unread = 0;       // connections closed because the client did not read its responses
     std::uint64_t clients_gone = 0;     // closed by the client with a response pending
     std::uint64_t answers_dropped = 0;  // a reply was destroyed without a response: a bug, answered with 500
+
+    bool operator==(const HttpCounters&) const = default;
+    // All members are counts of the same type.
+    HttpCounters& operator+=(const HttpCounters& other) {
+        using Counts = std::array<std::uint64_t, sizeof(HttpCounters) / sizeof(std::uint64_t)>;
+        auto sums = std::bit_cast<Counts>(*this);
+        const auto more = std::bit_cast<Counts>(other);
+        for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += more[i];
+        return *this = std::bit_cast<HttpCounters>(sums);
+    }
 };
 
 }  // namespace duewheel

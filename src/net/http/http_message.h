@@ -42,7 +42,8 @@ inline constexpr HttpGroup kFirstOwnGroup = 2;
 struct HttpRoute {
     HttpGroup group = kAlone;
     unsigned call = 0;
-    std::string_view outer_name;  // parts of the path
+    // Parts of the path, or literals.
+    std::string_view outer_name;
     std::string_view name;
     std::string_view inner_name;
 };

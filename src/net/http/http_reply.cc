@@ -1,13 +1,13 @@
 #include <cassert>
 #include <utility>
 
-#include "net/http/http_connection.h"
+#include "net/http/http_reply_target.h"
 #include "net/http/http_server.h"
 
 namespace duewheel {
 
-HttpReply::HttpReply(std::shared_ptr<HttpConnection> connection, std::uint64_t sequence)
-    : connection_(std::move(connection)), sequence_(sequence) {}
+HttpReply::HttpReply(std::shared_ptr<HttpReplyTarget> target, std::uint64_t sequence)
+    : target_(std::move(target)), sequence_(sequence) {}
 
 HttpReply::~HttpReply() {
     drop();
@@ -16,67 +16,67 @@ HttpReply::~HttpReply() {
 HttpReply& HttpReply::operator=(HttpReply&& other) noexcept {
     if (this != &other) {
         drop();
-        connection_ = std::move(other.connection_);
+        target_ = std::move(other.target_);
         sequence_ = other.sequence_;
     }
     return *this;
 }
 
 void HttpReply::drop() {
-    if (const auto connection = std::exchange(connection_, nullptr)) connection->drop_answer(sequence_);
+    if (const auto target = std::exchange(target_, nullptr)) target->drop_answer(sequence_);
 }
 
-void HttpReply::answer(const HttpResponse& response) {
-    assert(connection_);
-    if (const auto connection = std::exchange(connection_, nullptr)) connection->answer(sequence_, response);
+void HttpReply::answer(HttpResponse response) {
+    assert(target_);
+    if (const auto target = std::exchange(target_, nullptr)) target->answer(sequence_, std::move(response));
 }
 
-HttpStream HttpReply::stream(const HttpResponse& response) {
-    assert(connection_);
-    connection_->begin_stream(sequence_, response);
-    return HttpStream(std::exchange(connection_, nullptr), sequence_);
+HttpStream HttpReply::stream(HttpResponse response) {
+    assert(target_);
+    target_->begin_stream(sequence_, std::move(response));
+    return HttpStream(std::exchange(target_, nullptr), sequence_);
 }
 
 void HttpReply::trust() {
-    connection_->trust();
+    target_->trust();
 }
 
 bool HttpReply::client_gone() const {
-    assert(connection_);
-    return connection_->client_gone();
+    assert(target_);
+    return target_->client_gone();
 }
 
 void HttpReply::on_client_gone(std::function<void()> callback) {
-    assert(connection_);
-    connection_->set_gone_callback(sequence_, std::move(callback));
+    assert(target_);
+    target_->set_gone_callback(sequence_, std::move(callback));
 }
 
-HttpStream::HttpStream(std::shared_ptr<HttpConnection> connection, std::uint64_t sequence)
-    : connection_(std::move(connection)), sequence_(sequence) {}
+HttpStream::HttpStream(std::shared_ptr<HttpReplyTarget> target, std::uint64_t sequence)
+    : target_(std::move(target)), sequence_(sequence) {}
 
 HttpStream::~HttpStream() {
-    if (connection_) connection_->close(false);
+    if (target_) target_->cut_stream();
 }
 
 HttpStream& HttpStream::operator=(HttpStream&& other) noexcept {
     if (this != &other) {
-        if (connection_) connection_->close(false);
-        connection_ = std::move(other.connection_);
+        if (target_) target_->cut_stream();
+        target_ = std::move(other.target_);
         sequence_ = other.sequence_;
     }
     return *this;
 }
 
 bool HttpStream::write(std::string_view bytes) {
-    return connection_ != nullptr && connection_->write_stream(sequence_, bytes);
+    return target_ != nullptr && target_->write_stream(sequence_, bytes);
 }
 
 void HttpStream::finish() {
-    if (const auto connection = std::exchange(connection_, nullptr)) connection->finish_stream(sequence_);
+    if (const auto target = std::exchange(target_, nullptr)) target->finish_stream(sequence_);
 }
 
 bool HttpStream::is_over() const {
-    return connection_ == nullptr || connection_->client_gone();
+    return target_ == nullptr || target_->client_gone();
 }
 
 }  // namespace duewheel

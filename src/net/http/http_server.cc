@@ -205,12 +205,29 @@ void HttpServer::stop_accepting() {
     parts_->stop_accepting();
 }
 
+void HttpServer::deal(std::function<std::function<void(int)>()> next) {
+    parts_->set_dealer(std::move(next));
+}
+
+void HttpServer::adopt(int socket) {
+    parts_->adopt(socket);
+}
+
 void HttpServer::drain(std::chrono::milliseconds deadline, std::function<void()> drained) {
     parts_->drain(deadline, std::move(drained));
 }
 
 void HttpServer::set_gatekeeper(HttpGatekeeper gatekeeper) {
+    set_late_gatekeeper(
+        [decide = std::move(gatekeeper)](const HttpRequest& request, const auto& admit) { admit(decide(request)); });
+}
+
+void HttpServer::set_late_gatekeeper(HttpLateGatekeeper gatekeeper) {
     parts_->gatekeeper = std::move(gatekeeper);
+}
+
+void HttpServer::on_refusal(std::function<void(int, ErrorCode)> handler) {
+    parts_->on_refusal = std::move(handler);
 }
 
 void HttpServer::set_clock(std::function<InstantMs()> now_ms) {

@@ -31,7 +31,7 @@
 
 namespace duewheel {
 
-class HttpConnection;
+class HttpReplyTarget;
 class TlsContext;
 
 // A response without a known end, such as server-sent events: pieces are sent as they are written, and the connection
@@ -53,10 +53,10 @@ class HttpStream {
 
   private:
     friend class HttpReply;
-    HttpStream(std::shared_ptr<HttpConnection> connection, std::uint64_t sequence);
+    HttpStream(std::shared_ptr<HttpReplyTarget> target, std::uint64_t sequence);
 
     // Shared: the connection may close long before the owner of the stream uses it again.
-    std::shared_ptr<HttpConnection> connection_;
+    std::shared_ptr<HttpReplyTarget> target_;
     std::uint64_t sequence_ = 0;
 };
 
@@ -69,10 +69,10 @@ class HttpReply {
     ~HttpReply();
 
     // Consumes the reply. If the client is gone, the response is discarded.
-    void answer(const HttpResponse& response);
+    void answer(HttpResponse response);
     // As answer(), without the body, which is written to the stream. For requests that run alone (kAlone), because the
     // connection takes no others.
-    [[nodiscard]] HttpStream stream(const HttpResponse& response);
+    [[nodiscard]] HttpStream stream(HttpResponse response);
 
     // The client has identified itself: from now on its connection is not closed to make room for others.
     void trust();
@@ -87,11 +87,13 @@ class HttpReply {
 
   private:
     friend class HttpConnection;
-    HttpReply(std::shared_ptr<HttpConnection> connection, std::uint64_t sequence);
+    friend class HttpThreads;
+    friend class FarRequest;
+    HttpReply(std::shared_ptr<HttpReplyTarget> target, std::uint64_t sequence);
     void drop();
 
     // Shared: the connection may close long before the owner of the reply uses it again.
-    std::shared_ptr<HttpConnection> connection_;
+    std::shared_ptr<HttpReplyTarget> target_;
     std::uint64_t sequence_ = 0;
 };
 
@@ -104,7 +106,8 @@ using HttpRouter = std::function<HttpRoute(const HttpRequest&)>;
 // GET and HEAD form one group; every other request runs alone.
 HttpRoute route_by_method(const HttpRequest& request);
 
-// Formats the server's own refusals: `code` is snake_case and stable, `message` is a sentence.
+// Formats the server's own refusals, on the thread of the connection: `code` is snake_case and stable, `message` is a
+// sentence.
 using HttpErrorFormatter = std::function<HttpResponse(int status, ErrorCode code, std::string_view message)>;
 
 // Decides on a request by its head, when a part of its body is still missing. A request that is not admitted is passed
@@ -115,6 +118,9 @@ struct HttpAdmission {
     std::string holder = {};
 };
 using HttpGatekeeper = std::function<HttpAdmission(const HttpRequest&)>;
+// A gatekeeper that may decide later: it calls the function once, on the loop's thread, now or after its return. The
+// connection reads nothing meanwhile.
+using HttpLateGatekeeper = std::function<void(const HttpRequest&, std::function<void(HttpAdmission)>)>;
 
 // {"title","status","code","detail"} as application/problem+json.
 HttpResponse plain_problem(int status, ErrorCode code, std::string_view message);
@@ -137,6 +143,11 @@ class HttpServer {
     Status start_accepting();
     // Closes the listening sockets. Connections stay open.
     void stop_accepting();
+    // `next` says who gets the next client that this accepts: a function that takes its socket, such as one that passes
+    // it to adopt() of another server; an empty one: this server.
+    void deal(std::function<std::function<void(int socket)>()> next);
+    // As if this had accepted the client, which it closes if there is no room.
+    void adopt(int socket);
     // Stops accepting and reading. Responds to the requests that have arrived in full, and closes each connection after
     // its last response; all others, such as those with a part of a request, are closed at once. Closes the remaining
     // ones at the `deadline`. Then calls `drained` from the loop, once.
@@ -144,6 +155,9 @@ class HttpServer {
 
     // Without one, every request is admitted.
     void set_gatekeeper(HttpGatekeeper gatekeeper);
+    void set_late_gatekeeper(HttpLateGatekeeper gatekeeper);
+    // `handler` is called for each request that the server itself refuses.
+    void on_refusal(std::function<void(int status, ErrorCode code)> handler);
     // From now on each response has a Date, from this clock: milliseconds since 1970 UTC.
     void set_clock(std::function<InstantMs()> now_ms);
 

@@ -65,6 +65,7 @@ class TlsServer {
     }
     std::string last_reason() {
         std::string reason;
+        (void)server_.counters();  // what I/O threads tell is there now
         server_.on_loop([&] { reason = failures_.empty() ? "none" : failures_.back().reason; });
         return reason;
     }

@@ -1,17 +1,29 @@
 #include "server/process/http_listener.h"
 
+#include <algorithm>
+#include <thread>
 #include <utility>
 
 #include "shared/system_clock.h"
 
 namespace duewheel {
 
+namespace {
+
+// One processor is for the engine; with two, the thread of the connections shares the other one.
+std::uint64_t automatic_threads() {
+    constexpr std::uint64_t kMax = 8;
+    return std::clamp<std::uint64_t>(std::thread::hardware_concurrency(), 2, kMax + 1) - 1;
+}
+
+}  // namespace
+
 Status HttpListener::open() {
-    http_ = std::make_unique<HttpServer>(
-        loop_, options_.http,
+    http_ = std::make_unique<HttpThreads>(
+        loop_, static_cast<std::size_t>(options_.io_threads.value_or(automatic_threads())), options_.http,
         [this](const HttpRequest& request, HttpReply reply) { api_->handle(request, std::move(reply)); },
-        [this](int status, ErrorCode code, std::string_view message) { return api_->refuse(status, code, message); },
-        classify);
+        format_http_error, classify);
+    http_->on_refusal([this](int status, ErrorCode code) { api_->note_refused(status, code); });
     http_->set_clock(wall_now_ms);
     http_->set_gatekeeper([this](const HttpRequest& request) { return api_->admit(request); });
     const Result<BoundAddress> address = http_->bind(options_.http_address);

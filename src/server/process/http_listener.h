@@ -12,7 +12,7 @@
 #include "base/log.h"
 #include "http_api/http_api.h"
 #include "net/event_loop.h"
-#include "net/http/http_server.h"
+#include "net/http/http_threads.h"
 #include "server/limits/server_options.h"
 #include "server/process/certificate_watch.h"
 #include "server/process/connection_watch.h"
@@ -36,7 +36,7 @@ class HttpListener {
     // With the selected port if 0 was given.
     const BoundAddress& bound() const { return bound_; }
     std::string address() const { return bound_.text(); }
-    const HttpCounters& counters() const { return http_->counters(); }
+    HttpCounters counters() const { return http_->counters(); }
     // Nothing: no TLS.
     std::optional<std::int64_t> certificate_expires_in_ms() const;
 
@@ -58,7 +58,7 @@ class HttpListener {
     HttpApi* api_ = nullptr;
     BoundAddress bound_;
     HandshakeLog handshake_log_{log_};
-    std::unique_ptr<HttpServer> http_;
+    std::unique_ptr<HttpThreads> http_;
     ConnectionWatch connection_watch_{log_};
     std::unique_ptr<CertificateWatch> certificates_;  // null: no TLS
     std::optional<Worker> certificate_reader_;        // last: it ends before what its jobs use
