@@ -49,7 +49,7 @@ def w3_w8(server, quick, seed):
 def w4(server, quick, seed):
     count = 50_000 if quick else 1_000_000
     # The puts must be on disk by then; over HTTP they come in batches.
-    lead_s = 5 if quick else 12 if server.address == server.http else 35
+    lead_s = 5 if quick else 25 if server.address == server.http else 35
     drained_s, drained, other = drain_burst(server, count, lead_s, seed, beside_s=1 if quick else 7)
     return {"W4 drain": ("s", drained_s), "W4 server CPU per message, put and drained": ("us", server.cpu_seconds() / count * 1e6),
             "W4 other queue, p99": ("ms", other["late_ms"]["p99"]),
