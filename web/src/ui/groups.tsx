@@ -23,7 +23,7 @@ const t = dictionary(
     title: 'Groups', oldest: 'Oldest', order: 'Order', find: 'Find a group by its whole name',
     backlog: 'largest backlog first', leastRecent: 'longest due first', mostLeased: 'most leased first', byName: 'by name',
     first: (shown: number, known: number) => `The first ${formatNumber(shown)} of ${formatNumber(known)} groups.`, none: 'No group has due messages, leases or settings.',
-    limitedBy: (what: string) => `limited: ${what}`, leasedAtOnce: (n: number) => `${formatNumber(n)} leased at once`, atLimit: 'as many as allowed are leased', rate: 'rate',
+    limitedBy: (what: string) => `limited: ${what}`, leasedAtOnce: (n: number) => `${formatNumber(n)} leased at once`, atLimit: 'as many as allowed are leased', rate: 'rate', ofQueue: (what: string) => `queue: ${what}`,
     since: (time: string) => `for ${time}`, backsOff: (until: string) => `backs off until ${until}`, of: (n: number) => `of ${formatNumber(n)}`, weightOf: (n: number) => `weight ${formatNumber(n)}`,
     groupTitle: (name: string) => `Group ${name}`, limits: 'Limits', asQueue: 'Empty: as the queue says for all groups', leasedField: 'Leased at once', weight: 'Weight', weightHint: 'Deliveries in each of its turns',
     saved: 'The settings of the group were changed.', nothing: 'Nothing has changed.',
@@ -35,7 +35,7 @@ const t = dictionary(
     title: '分组', oldest: '最早', order: '顺序', find: '按完整名称查找分组',
     backlog: '积压最多的在前', leastRecent: '到期最久的在前', mostLeased: '租出最多的在前', byName: '按名称',
     first: (shown: number, known: number) => `共 ${formatNumber(known)} 个分组，显示前 ${formatNumber(shown)} 个。`, none: '没有分组有到期消息、租约或设置。',
-    limitedBy: (what: string) => `受限：${what}`, leasedAtOnce: (n: number) => `最多同时租出 ${formatNumber(n)} 条`, atLimit: '租出数已达上限', rate: '速率',
+    limitedBy: (what: string) => `受限：${what}`, leasedAtOnce: (n: number) => `最多同时租出 ${formatNumber(n)} 条`, atLimit: '租出数已达上限', rate: '速率', ofQueue: (what: string) => `队列：${what}`,
     since: (time: string) => `已持续 ${time}`, backsOff: (until: string) => `退避至 ${until}`, of: (n: number) => `/ ${formatNumber(n)}`, weightOf: (n: number) => `权重 ${formatNumber(n)}`,
     groupTitle: (name: string) => `分组 ${name}`, limits: '上限', asQueue: '留空：使用队列对所有分组的设置', leasedField: '同时租出', weight: '权重', weightHint: '每轮投递的消息数',
     saved: '分组设置已修改。', nothing: '没有更改。',
@@ -54,12 +54,12 @@ function leasedMax(queue: Queue, group: Group): number | undefined {
 }
 
 function limitText(queue: Queue, group: Group): string {
-  if (group.limited_by === 'leased') {
-    const max = leasedMax(queue, group)
-    return max === undefined ? t.atLimit : t.leasedAtOnce(max)
-  }
-  const rate = group.settings.rate ?? queue.settings.groups?.rate
-  return rate ? rateText(rate) : t.rate
+  const isOfQueue = group.limited_by?.startsWith('queue_')
+  const max = isOfQueue ? queue.settings.limits?.leased : leasedMax(queue, group)
+  const rate = isOfQueue ? queue.settings.rate : (group.settings.rate ?? queue.settings.groups?.rate)
+  const isAtMax = group.limited_by?.endsWith('leased')
+  const what = isAtMax ? (max === undefined ? t.atLimit : t.leasedAtOnce(max)) : rate ? rateText(rate) : t.rate
+  return isOfQueue ? t.ofQueue(what) : what
 }
 
 function State({ queue, group }: { queue: Queue; group: Group }) {
