@@ -46,7 +46,8 @@ class Connections : public AfterTurn {
     Status start_accepting();
     // Closes the listening sockets. Connections stay open.
     void stop_accepting();
-    // Who gets the next client that is accepted: a function that takes its socket; an empty one: this server.
+    // What becomes of the next client that is accepted: a function takes its socket; an empty one: this server keeps
+    // it.
     using Dealer = std::function<std::function<void(int socket)>()>;
     void set_dealer(Dealer dealer) { dealer_ = std::move(dealer); }
     // As if this had accepted the client. Closes the socket if there is no room.

@@ -14,6 +14,10 @@ std::size_t io_threads() {
     return text == nullptr ? 0 : std::stoul(text);
 }
 
+Result<std::shared_ptr<void>> start_thread(std::size_t, std::function<void()> run) {
+    return std::shared_ptr<void>(std::make_shared<std::jthread>(std::move(run)));
+}
+
 }  // namespace
 
 struct LoopbackServer::Thread {
@@ -21,8 +25,8 @@ struct LoopbackServer::Thread {
 };
 
 LoopbackServer::LoopbackServer(HttpHandler handler, const HttpLimits& limits, HttpRouter router)
-    : server_(std::make_unique<HttpThreads>(loop_, io_threads(), limits, std::move(handler), plain_problem,
-                                            std::move(router))) {
+    : server_(std::make_unique<HttpThreads>(loop_, io_threads(), start_thread, limits, std::move(handler),
+                                            plain_problem, std::move(router))) {
     auto bound = server_->listen("127.0.0.1:0");
     EXPECT_TRUE(bound.ok());
     port_ = bound->port;
@@ -58,16 +62,17 @@ void LoopbackServer::on_loop(const std::function<void()>& function) {
 }
 
 // I/O threads publish their counters when an iteration ends, when a client may already have what it wrote: so these are
-// the counters when they have stood still for some milliseconds.
+// the counters when ten looks at them, a millisecond apart, see no change.
 HttpCounters LoopbackServer::counters() {
     HttpCounters copy;
     on_loop([&] { copy = server_->counters(); });
-    for (int same = 0; io_threads() != 0 && same < 10; ++same) {
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        HttpCounters later;
-        on_loop([&] { later = server_->counters(); });
-        if (later != std::exchange(copy, later)) same = 0;
-    }
+    if (io_threads() == 0) return copy;
+    int same = 0;
+    await([&] {
+        const HttpCounters later = server_->counters();
+        same = later == std::exchange(copy, later) ? same + 1 : 0;
+        return same == 10;
+    });
     return copy;
 }
 

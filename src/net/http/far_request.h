@@ -79,15 +79,15 @@ class FarRequest final : public HttpReplyTarget, public std::enable_shared_from_
 
     const std::size_t stream_bytes_max_;
     const std::shared_ptr<Replies> replies_;
-    // Of the connection's thread; null after the response.
+    // The connection's thread has these; the connection is null after the response.
     std::shared_ptr<HttpConnection> connection_;
     std::uint64_t sequence_ = 0;
-    // Of the handler's thread, and after it sent its response of the connection's.
+    // The handler's thread has these, and after its response the connection's.
     HttpRequestCopy copy_;
     HttpResponse response_;
     bool is_trusted_ = false;
     std::function<void()> gone_callback_;
-    // Of both.
+    // Both have these.
     std::atomic<bool> is_gone_{false};
     std::atomic<std::size_t> unsent_bytes_{0};  // of a stream
 };

@@ -143,8 +143,8 @@ class HttpServer {
     Status start_accepting();
     // Closes the listening sockets. Connections stay open.
     void stop_accepting();
-    // `next` says who gets the next client that this accepts: a function that takes its socket, such as one that passes
-    // it to adopt() of another server; an empty one: this server.
+    // `next` says what becomes of the next client that this accepts: a function takes its socket, and may pass it to
+    // adopt() of another server; an empty one: this server keeps it.
     void deal(std::function<std::function<void(int socket)>()> next);
     // As if this had accepted the client, which it closes if there is no room.
     void adopt(int socket);

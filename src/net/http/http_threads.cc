@@ -5,14 +5,9 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
-#include <pthread.h>
-
-#include "base/error_codes.h"
 #include "net/batch_queue.h"
 #include "net/http/far_request.h"
 
@@ -40,7 +35,6 @@ struct HttpThreads::Thread final : AfterTurn {
     Thread(Parts& owner, const HttpLimits& limits, HttpErrorFormatter format_error, HttpRouter router);
     ~Thread();
 
-    Status start(std::size_t number);
     void set_gatekeeper(bool is_running);
     void pass(const HttpRequest& request, HttpReply reply);
     bool after_turn() override;
@@ -56,11 +50,12 @@ struct HttpThreads::Thread final : AfterTurn {
     std::atomic<std::uint64_t> open{0};     // connections at the end of the last iteration
     std::atomic<std::uint64_t> adopted{0};  // clients since the start
     std::uint64_t dealt = 0;                // clients; of the first thread
-    std::thread runs;                       // of the owner
+    std::shared_ptr<void> runs;             // of the owner; null: it does not run
 };
 
 struct HttpThreads::Parts {
-    Parts(EventLoop& of, const HttpLimits& of_all, HttpHandler to) : loop(of), limits(of_all), handler(std::move(to)) {}
+    Parts(EventLoop& of, StartThread with, const HttpLimits& of_all, HttpHandler to)
+        : loop(of), start(std::move(with)), limits(of_all), handler(std::move(to)) {}
 
     std::function<void(int)> next_taker();
     void take(FarEvent&& event);
@@ -71,6 +66,7 @@ struct HttpThreads::Parts {
     void run(std::function<void()> function);
 
     EventLoop& loop;
+    const StartThread start;
     const HttpLimits limits;
     HttpHandler handler;
     HttpGatekeeper gatekeeper;
@@ -99,21 +95,10 @@ HttpThreads::Thread::Thread(Parts& of, const HttpLimits& limits, HttpErrorFormat
 
 HttpThreads::Thread::~Thread() {
     loop.stop();
-    if (runs.joinable()) runs.join();
+    runs = nullptr;
     events->close();
     replies->close();
     loop.remove(*this);
-}
-
-Status HttpThreads::Thread::start(std::size_t number) {
-    try {
-        runs = std::thread([this] { loop.run(); });
-    } catch (const std::system_error& error) {
-        return Error{"io_error"_code, "cannot start I/O thread " + std::to_string(number + 1) + ": " +
-                                          error.code().message() + "; lower io.threads, or raise the limit on threads"};
-    }
-    pthread_setname_np(runs.native_handle(), ("dw-io-" + std::to_string(number)).c_str());
-    return {};
 }
 
 // Passes what the gatekeeper is asked to the owner.
@@ -198,9 +183,9 @@ void HttpThreads::Parts::run(std::function<void()> function) {
     });
 }
 
-HttpThreads::HttpThreads(EventLoop& loop, std::size_t threads, const HttpLimits& limits, HttpHandler handler,
-                         HttpErrorFormatter format_error, HttpRouter router)
-    : parts_(std::make_unique<Parts>(loop, limits, std::move(handler))) {
+HttpThreads::HttpThreads(EventLoop& loop, std::size_t threads, StartThread start, const HttpLimits& limits,
+                         HttpHandler handler, HttpErrorFormatter format_error, HttpRouter router)
+    : parts_(std::make_unique<Parts>(loop, std::move(start), limits, std::move(handler))) {
     if (threads == 0) {
         parts_->own =
             std::make_unique<HttpServer>(loop, limits, parts_->handler, std::move(format_error), std::move(router));
@@ -231,7 +216,10 @@ Status HttpThreads::start_accepting() {
     if (std::exchange(parts_->is_running, true)) return {};
     if (Status accepting = parts_->threads.front()->server.start_accepting(); !accepting) return accepting;
     for (std::size_t number = 0; number < parts_->threads.size(); ++number) {
-        if (Status started = parts_->threads[number]->start(number); !started) return started;
+        Thread& thread = *parts_->threads[number];
+        Result<std::shared_ptr<void>> started = parts_->start(number, [&thread] { thread.loop.run(); });
+        if (!started) return std::move(started).error();
+        thread.runs = *std::move(started);
     }
     return {};
 }

@@ -28,8 +28,11 @@ namespace duewheel {
 
 class HttpThreads {
   public:
+    // Starts thread `number`, from 0, which calls `run`. The destruction of what it returns waits for the end of `run`.
+    using StartThread = std::function<Result<std::shared_ptr<void>>(std::size_t number, std::function<void()> run)>;
+
     // `loop` outlives it. `format_error` and `router` run on any thread.
-    HttpThreads(EventLoop& loop, std::size_t threads, const HttpLimits& limits, HttpHandler handler,
+    HttpThreads(EventLoop& loop, std::size_t threads, StartThread start, const HttpLimits& limits, HttpHandler handler,
                 HttpErrorFormatter format_error = plain_problem, HttpRouter router = route_by_method);
     // Closes all connections and ends the threads.
     ~HttpThreads();
@@ -40,7 +43,7 @@ class HttpThreads {
     Result<BoundAddress> listen(std::string_view address);
     // Before start_accepting().
     Result<BoundAddress> bind(std::string_view address);
-    // Starts the threads. Codes: those of HttpServer, and `io_error` if a thread cannot be started.
+    // Starts the threads. Codes: those of HttpServer and of StartThread.
     Status start_accepting();
     void stop_accepting();
     void drain(std::chrono::milliseconds deadline, std::function<void()> drained);
@@ -52,7 +55,7 @@ class HttpThreads {
     void on_handshake_failure(std::function<void(const TlsFailure&)> handler);
     void use_tls(const std::shared_ptr<const TlsContext>& context);
 
-    // Of all threads, as they were at the end of their last iterations.
+    // The sums over all threads, as they were at the end of their last iterations.
     HttpCounters counters() const;
 
   private:

@@ -1,9 +1,12 @@
 #include "server/process/http_listener.h"
 
 #include <algorithm>
+#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "base/error_codes.h"
 #include "shared/system_clock.h"
 
 namespace duewheel {
@@ -16,11 +19,22 @@ std::uint64_t automatic_threads() {
     return std::clamp<std::uint64_t>(std::thread::hardware_concurrency(), 2, kMax + 1) - 1;
 }
 
+Result<std::shared_ptr<void>> start_thread(std::size_t number, std::function<void()> run) {
+    try {
+        const auto thread = std::make_shared<Worker>("dw-io-" + std::to_string(number));
+        thread->run(std::move(run));
+        return std::shared_ptr<void>(thread);
+    } catch (const std::system_error& error) {
+        return Error{"io_error"_code, "cannot start I/O thread " + std::to_string(number + 1) + ": " +
+                                          error.code().message() + "; lower io.threads, or raise the limit on threads"};
+    }
+}
+
 }  // namespace
 
 Status HttpListener::open() {
     http_ = std::make_unique<HttpThreads>(
-        loop_, static_cast<std::size_t>(options_.io_threads.value_or(automatic_threads())), options_.http,
+        loop_, static_cast<std::size_t>(options_.io_threads.value_or(automatic_threads())), start_thread, options_.http,
         [this](const HttpRequest& request, HttpReply reply) { api_->handle(request, std::move(reply)); },
         format_http_error, classify);
     http_->on_refusal([this](int status, ErrorCode code) { api_->note_refused(status, code); });
