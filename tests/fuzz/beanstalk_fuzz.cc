@@ -79,7 +79,7 @@ class ScriptedPort final : public CommandPort {
     std::vector<QueueCounters> busiest_queues(std::size_t) const override { return {}; }
     std::optional<ReadyKey> first_ready(std::string_view) override {
         if (script_.chance(3)) return std::nullopt;
-        return ReadyKey{.priority = static_cast<std::int32_t>(script_.below(3)), .position = {}, .entry = 0};
+        return ReadyKey{.priority = static_cast<std::int32_t>(script_.below(3)), .entry = 0, .position = {}};
     }
     QueueSums queue_sums() const override { return {}; }
     DeliveryLevels recent_deliveries() const override { return {}; }

@@ -202,7 +202,7 @@ void Dispatcher::put_back(const std::vector<ReadyKey>& keys) {
 // The key of the message stays in the list, and is outdated there.
 void Dispatcher::lease_ready(EntryNumber number, ReplyToken token, const LeaseTerms& terms) {
     const Entry& entry = recent_.entry(number);
-    const ReadyKey key{entry.priority, {entry.due_ms, entry.id}, number};
+    const ReadyKey key{entry.priority, number, {entry.due_ms, entry.id}};
     lifecycle_.turns().count_delivery(number);
     lifecycle_.dequeue(number);
     grant(entry.queue, {key}, token, terms, now_);

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 
 #include "engine/commands/commands_of_groups.h"
@@ -28,32 +29,31 @@ struct Group {
     LazyHeap<ReadyKey> ready;  // by priority, then due time
     std::uint32_t ready_count = 0;
     std::uint32_t leased_count = 0;
-    std::uint32_t credit = 0;                   // deliveries left in its turn
     std::uint32_t behind = 0;                   // due messages on disk, as far as this run dropped them
-    bool in_turn = false;                       // it is in the line of its queue
-    bool is_to_read = false;                    // in the queue's list of those whose messages are to be read
-    bool is_reading = false;                    // from `reading_from`
-    bool is_counted = true;                     // `behind` is all that is on disk
+    std::uint16_t credit = 0;                   // deliveries left in its turn
+    bool in_turn : 1 = false;                   // it is in the line of its queue
+    bool is_to_read : 1 = false;                // in the queue's list of those whose messages are to be read
+    bool is_reading : 1 = false;                // from `cursor`
+    bool is_counted : 1 = true;                 // `behind` is all that is on disk
     LimitedBy limited_by = LimitedBy::nothing;  // a limit of its own, while it has ready messages
     DueMs limited_since_ms = 0;
     DuePosition cursor = kNoBacklog;  // lower bound of the due ones that are only on disk
-    DuePosition reading_from = kNoBacklog;
-    DueMs paused_until_ms = 0;  // 0: it does not wait for a time
+    DueMs paused_until_ms = 0;        // 0: it does not wait for a time
     DeliveryPace pace;
     std::unique_ptr<GroupConf> conf;  // null: it has the settings that its queue has for all
 
-    std::uint32_t weight() const {
-        return conf && conf->settings.weight != 0 ? static_cast<std::uint32_t>(conf->settings.weight) : 1;
+    std::uint16_t weight() const {
+        return conf && conf->settings.weight != 0 ? static_cast<std::uint16_t>(conf->settings.weight) : 1;
     }
     bool has_backlog() const { return cursor != kNoBacklog || is_reading; }
     // When the first of its ready messages was due; 0: it has none.
     DueMs oldest_due_ms() const {
-        DuePosition oldest = bound();
+        DuePosition oldest = cursor;
         ready.visit_first(1, [&](const ReadyKey& key) { oldest = std::min(oldest, key.position); });
         return ready_count == 0 && !has_backlog() ? 0 : oldest.due_ms;
     }
-    DuePosition bound() const { return is_reading ? std::min(cursor, reading_from) : cursor; }
 };
+static_assert(sizeof(Group) <= 88, "a million groups have something due");
 
 // The groups of one queue that have ready messages, in turns.
 struct GroupLine {
@@ -76,7 +76,8 @@ struct GroupLine {
 
     // Reading from disk.
     std::deque<GroupNumber> to_read;
-    std::uint32_t reading = 0;
+    // Those that are being read, each with a lower bound of what came meanwhile, which the reading may not find.
+    std::map<GroupNumber, DuePosition> reading;
     struct Cursor {
         DuePosition position;
         GroupNumber group = kNoGroup;

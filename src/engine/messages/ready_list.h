@@ -26,8 +26,8 @@ inline constexpr DuePosition kNoBacklog{std::numeric_limits<DueMs>::max(), std::
 
 struct ReadyKey {
     std::int32_t priority = 0;
-    DuePosition position;
     EntryNumber entry = kNoEntry;
+    DuePosition position;
 
     bool operator<(const ReadyKey& other) const {
         return priority != other.priority ? priority < other.priority : position < other.position;

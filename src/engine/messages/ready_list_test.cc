@@ -13,7 +13,7 @@ namespace {
 constexpr DueMs kLateBefore = 1'000;
 
 ReadyKey key(DueMs due, std::int32_t priority = 0) {
-    return {priority, {due, static_cast<MessageId>(due)}, static_cast<EntryNumber>(due)};
+    return {priority, static_cast<EntryNumber>(due), {due, static_cast<MessageId>(due)}};
 }
 
 std::string drained(ReadyList& list, bool shares) {

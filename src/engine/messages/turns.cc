@@ -52,7 +52,7 @@ void Turns::change(EntryNumber number, WaitsFor before, WaitsFor next) {
 
 void Turns::push(EntryNumber number) {
     const Entry& entry = recent_.entry(number);
-    const ReadyKey key{entry.priority, {entry.due_ms, entry.id}, number};
+    const ReadyKey key{entry.priority, number, {entry.due_ms, entry.id}};
     const GroupNumber in = recent_.group_of(number);
     if (in != kNoGroup) {
         group_at(entry.queue, in).ready.push(key);
@@ -348,19 +348,19 @@ Turns::Reading Turns::next_to_read(QueueNumber number) {
     if (line.to_read.empty()) return {};
     const GroupNumber in = line.to_read.front();
     line.to_read.pop_front();
-    ++line.reading;
+    line.reading.emplace(in, kNoBacklog);
     Group& group = *groups_[in];
     group.is_to_read = false;
     group.is_reading = true;
-    group.reading_from = std::exchange(group.cursor, kNoBacklog);
-    return {in, group.reading_from, std::min(share(line), options_.load_chunk)};
+    return {in, group.cursor, std::min(share(line), options_.load_chunk)};
 }
 
 void Turns::end_reading(QueueNumber number, GroupNumber in, DuePosition from) {
     Group& group = *groups_[in];
-    --queues_[number].line->reading;
+    const auto came = queues_[number].line->reading.extract(in);
     group.is_reading = false;
-    if (from != kNoBacklog) lower_cursor(number, in, from);
+    group.cursor = kNoBacklog;
+    lower_cursor(number, in, std::min(from, came.mapped()));
 }
 
 void Turns::note_loaded(QueueNumber number, GroupNumber in, std::uint32_t rows) {
@@ -384,14 +384,16 @@ void Turns::note_found(QueueNumber number, std::string_view name, DuePosition fi
 
 bool Turns::covers(QueueNumber number, std::string_view name, DuePosition at) const {
     const Group* group = find(number, name);
-    return group != nullptr && group->bound() <= at;
+    return group != nullptr && group->cursor <= at;
 }
 
 void Turns::lower_cursor(QueueNumber number, GroupNumber in, DuePosition to) {
     Group& group = *groups_[in];
+    GroupLine& line = *queues_[number].line;
+    if (group.is_reading) line.reading[in] = std::min(line.reading[in], to);
     if (to >= group.cursor) return;
     group.cursor = to;
-    queues_[number].line->cursors.push({to, in});
+    line.cursors.push({to, in});
     want_reading(number, in);
 }
 
@@ -400,8 +402,7 @@ DuePosition Turns::bound(QueueNumber number) {
     GroupLine& line = *queues_[number].line;
     const auto is_live = [this](const GroupLine::Cursor& cursor) {
         const Group* group = find(cursor.group);
-        return group != nullptr &&
-               (group->cursor == cursor.position || (group->is_reading && group->reading_from == cursor.position));
+        return group != nullptr && group->cursor == cursor.position;
     };
     const GroupLine::Cursor* first = line.cursors.top(2 * line.groups, is_live);
     return first == nullptr ? kNoBacklog : first->position;
@@ -523,7 +524,8 @@ void Turns::check() const {
         require(line.grouped_ready == seen.ready, "a queue's count of ready messages with a group is off");
         require(line.limited == seen.limited, "a queue's count of limited groups is off");
         require(line.turns.size() == seen.in_turn + (line.plain_in_turn ? 1 : 0), "a line has a group twice, or not");
-        require(line.to_read.size() == seen.to_read && line.reading == seen.reading, "a group's reading is forgotten");
+        require(line.to_read.size() == seen.to_read && line.reading.size() == seen.reading,
+                "a group's reading is forgotten");
     }
 }
 

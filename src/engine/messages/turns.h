@@ -128,7 +128,7 @@ class Turns : Uses<EngineOptions, RecentTier, ServerTime, TimerLanes> {
     bool covers(QueueNumber number, std::string_view group, DuePosition at) const;
     // Whether due messages of a group may be in pending lookups.
     static bool is_reading(const Queue& at) {
-        return at.groups_to_find || (at.line && (at.line->reading > 0 || !at.line->to_read.empty()));
+        return at.groups_to_find || (at.line && (!at.line->reading.empty() || !at.line->to_read.empty()));
     }
     // Lower bound of the due messages that are only on disk and have a group. Amortised O(log n).
     DuePosition bound(QueueNumber number);
