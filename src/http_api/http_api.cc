@@ -16,6 +16,7 @@
 #include "http_api/calls/late_outcome.h"
 #include "http_api/calls/nearest_call.h"
 #include "http_api/fields/request_members.h"
+#include "http_api/prepared_call.h"
 #include "http_api/problem.h"
 #include "http_api/request_command.h"
 #include "http_api/requests/batch_request.h"
@@ -79,6 +80,11 @@ HttpApiOptions with_clock_of(CommandPort& port, HttpApiOptions options) {
     return options;
 }
 
+HttpApiOptions with_clock_of(const std::atomic<InstantMs>& now_ms, HttpApiOptions options) {
+    options.server_ms = [&now_ms] { return now_ms.load(std::memory_order_relaxed); };
+    return options;
+}
+
 Error too_many_failed_tokens(std::int64_t wait_ms) {
     return {"too_many_failed_tokens"_code,
             "this address has sent too many tokens that are not valid: correct the token of this client, and send the "
@@ -124,6 +130,8 @@ HttpResponse readiness_text(const Readiness& readiness, std::string_view version
 HttpApi::HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log)
     : port_(port),
       options_(with_clock_of(port, std::move(options))),
+      prepared_at_ms_(options_.server_ms()),
+      prepared_options_(with_clock_of(prepared_at_ms_, options_)),
       responder_(options_, log),
       waiting_(port, activity_, sessions_, responder_),
       events_(
@@ -151,6 +159,10 @@ void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     const Admitted admitted{request, *decision.call, principal};
     return is_page(decision.call->what) ? answer_page(admitted, std::move(note), std::move(reply))
                                         : answer_call(admitted, std::move(note), std::move(reply));
+}
+
+std::shared_ptr<void> HttpApi::prepare(const HttpRequest& request) const {
+    return prepare_call(request, prepared_options_);
 }
 
 HttpAdmission HttpApi::admit(const HttpRequest& request) {
@@ -328,8 +340,9 @@ void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply 
             {"log_unavailable"_code,
              "no broker acknowledges commits of the replicated log, so nothing was changed: try again"});
     }
+    PreparedCall* const prepared = static_cast<PreparedCall*>(request.prepared.get());
     if (is_batch(call.what)) {
-        Result<BatchRequest> batch = read_batch(request, call, options_);
+        Result<BatchRequest> batch = prepared ? *std::move(prepared->batch) : read_batch(request, call, options_);
         if (!batch) return responder_.refuse(std::move(reply), note, batch.error());
         const bool of_puts = call.what == CallPath::What::put_batch;
         return waiting_.submit_batch(*std::move(batch), of_puts, limits, std::move(note), std::move(reply));
@@ -341,7 +354,8 @@ void HttpApi::answer_call(const Admitted& admitted, RequestNote note, HttpReply 
                                {.reply = std::move(reply), .note = std::move(note), .secret = std::move(read->secret)},
                                limits);
     }
-    Result<Command> command = read_command(request, call, options_, administers_server(principal));
+    Result<Command> command =
+        prepared ? *std::move(prepared->command) : read_command(request, call, options_, administers_server(principal));
     if (!command) return responder_.refuse(std::move(reply), note, command.error());
     const std::optional<ChangeOutcome> wanted = wanted_outcome(*command);
     waiting_.submit(*std::move(command),

@@ -5,7 +5,9 @@
 // thread only.
 #pragma once
 
+#include <atomic>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -84,13 +86,18 @@ class HttpApi {
     HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log);
 
     void handle(const HttpRequest& request, HttpReply reply);
+    // For HttpThreads: reads the requests of frequent calls before handle() gets them. Any thread.
+    std::shared_ptr<void> prepare(const HttpRequest& request) const;
     // Whether a request may be answered otherwise than with the refusal that handle() would give it without its body.
     HttpAdmission admit(const HttpRequest& request);
     // The HTTP server itself has refused a request.
     void note_refused(int status, ErrorCode code) { responder_.note_refused(status, code); }
 
     // Sends events (event_streams.h) that are due at `now_ns` by the monotonic clock; returns when to call it again.
-    std::int64_t send_events(std::int64_t now_ns) { return events_.run_due(now_ns); }
+    std::int64_t send_events(std::int64_t now_ns) {
+        prepared_at_ms_.store(options_.server_ms(), std::memory_order_relaxed);
+        return events_.run_due(now_ns);
+    }
     // While the log is unavailable: refuses the requests that have waited for it for long (waiting_requests.h).
     void refuse_waiting(std::int64_t now_ns) { waiting_.refuse_old(now_ns); }
     // Refuses the requests whose access token has expired while they waited; returns when to call it again at the
@@ -143,6 +150,9 @@ class HttpApi {
 
     CommandPort& port_;
     const HttpApiOptions options_;
+    // For prepare(): server time as of the last iteration of the loop, and options that read it.
+    std::atomic<InstantMs> prepared_at_ms_;
+    const HttpApiOptions prepared_options_;
     ApiResponder responder_;
     TokenActivity activity_;
     FailedTokenLimit failed_tokens_;

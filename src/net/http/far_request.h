@@ -14,6 +14,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "net/batch_queue.h"
 #include "net/http/http_connection.h"
@@ -31,6 +32,7 @@ class HttpRequestCopy {
     HttpRequestCopy& operator=(const HttpRequestCopy&) = delete;
 
     const HttpRequest& request() const { return request_; }
+    void set_prepared(std::shared_ptr<void> prepared) { request_.prepared = std::move(prepared); }
     // Frees its memory: nothing may refer to it any more.
     void clear();
 

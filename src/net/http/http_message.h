@@ -5,6 +5,7 @@
 // so that "%2F" in a name does not become a separator.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -63,6 +64,8 @@ struct HttpRequest {
     // The body was not read, because the head was not admitted (http_server.h).
     bool is_head_only = false;
     HttpRoute route;  // set by the server before it calls its handler
+    // What the owner's HttpPreparer made of it; null: nothing.
+    std::shared_ptr<void> prepared;
 
     // The first field of this name in any case; O(fields).
     std::optional<std::string_view> header(std::string_view name) const;

@@ -69,6 +69,7 @@ struct HttpThreads::Parts {
     const StartThread start;
     const HttpLimits limits;
     HttpHandler handler;
+    HttpPreparer prepare;  // empty: nothing is prepared
     HttpGatekeeper gatekeeper;
     std::unique_ptr<HttpServer> own;  // without threads
     std::vector<std::unique_ptr<Thread>> threads;
@@ -114,8 +115,10 @@ void HttpThreads::Thread::set_gatekeeper(bool is_running) {
 
 void HttpThreads::Thread::pass(const HttpRequest& request, HttpReply reply) {
     const auto tell_gone = [this](FarRequest& gone) { events->send({gone.shared_from_this(), true}); };
-    events->send(
-        {std::make_shared<FarRequest>(request, std::move(reply), owner.limits.stream_bytes_max, replies, tell_gone)});
+    const auto far =
+        std::make_shared<FarRequest>(request, std::move(reply), owner.limits.stream_bytes_max, replies, tell_gone);
+    if (owner.prepare) far->copy().set_prepared(owner.prepare(request));
+    events->send({far});
 }
 
 bool HttpThreads::Thread::after_turn() {
@@ -243,6 +246,10 @@ void HttpThreads::set_gatekeeper(HttpGatekeeper gatekeeper) {
     if (parts_->own) return parts_->own->set_gatekeeper(std::move(gatekeeper));
     parts_->gatekeeper = std::move(gatekeeper);
     for (const auto& thread : parts_->threads) thread->set_gatekeeper(parts_->is_running);
+}
+
+void HttpThreads::set_preparer(HttpPreparer prepare) {
+    parts_->prepare = std::move(prepare);
 }
 
 void HttpThreads::set_clock(const std::function<InstantMs()>& now_ms) {

@@ -26,6 +26,10 @@
 
 namespace duewheel {
 
+// Does a part of the handler's work on the thread of the connection; the handler gets the result as
+// HttpRequest::prepared. Null: nothing. The request's texts are not those that the handler gets.
+using HttpPreparer = std::function<std::shared_ptr<void>(const HttpRequest&)>;
+
 class HttpThreads {
   public:
     // Starts thread `number`, from 0, which calls `run`. The destruction of what it returns waits for the end of `run`.
@@ -48,6 +52,8 @@ class HttpThreads {
     void stop_accepting();
     void drain(std::chrono::milliseconds deadline, std::function<void()> drained);
 
+    // Before start_accepting(). Without a thread there is nothing to prepare.
+    void set_preparer(HttpPreparer prepare);
     // `now_ms` runs on any thread; the others on that of the owner's loop.
     void set_gatekeeper(HttpGatekeeper gatekeeper);
     void set_clock(const std::function<InstantMs()>& now_ms);

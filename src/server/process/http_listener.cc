@@ -38,6 +38,7 @@ Status HttpListener::open() {
         [this](const HttpRequest& request, HttpReply reply) { api_->handle(request, std::move(reply)); },
         format_http_error, classify);
     http_->on_refusal([this](int status, ErrorCode code) { api_->note_refused(status, code); });
+    http_->set_preparer([this](const HttpRequest& request) { return api_->prepare(request); });
     http_->set_clock(wall_now_ms);
     http_->set_gatekeeper([this](const HttpRequest& request) { return api_->admit(request); });
     const Result<BoundAddress> address = http_->bind(options_.http_address);
