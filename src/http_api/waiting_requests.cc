@@ -144,8 +144,8 @@ void WaitingRequests::deliver_single(Single& request, Reply reply) {
     if (const std::optional<Error> late = late_refusal(reply, request.wanted)) {
         return responder_.answer(std::move(request.reply), request.note, late_refusal_text(*late, reply), late->code);
     }
-    responder_.answer(std::move(request.reply), request.note, answer_text(reply),
-                      error != nullptr ? error->code : ErrorCode::none);
+    const ErrorCode code = error != nullptr ? error->code : ErrorCode::none;
+    responder_.answer(std::move(request.reply), request.note, late_answer_text(std::move(reply)), code);
 }
 
 // A response contains a new secret after the creation of a token, and after a rotation.
@@ -175,7 +175,7 @@ void WaitingRequests::deliver_part(Batch& batch, std::size_t part, Reply reply) 
         }
     }
     if (--batch.missing == 0)
-        responder_.answer(std::move(batch.reply), batch.note, batch_text(batch.parts, batch.of_puts));
+        responder_.answer(std::move(batch.reply), batch.note, late_batch_text(std::move(batch.parts), batch.of_puts));
 }
 
 void WaitingRequests::refuse_old(std::int64_t now_ns) {

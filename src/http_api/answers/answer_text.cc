@@ -3,8 +3,10 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <variant>
 
@@ -26,6 +28,8 @@
 
 namespace duewheel {
 namespace {
+
+constexpr std::string_view kJsonLines = "application/x-ndjson";
 
 HttpResponse write(const Error& error) {
     return problem(error);
@@ -280,6 +284,18 @@ HttpResponse answer_text(const Reply& reply) {
     return std::visit([](const auto& answer) { return write(answer); }, reply);
 }
 
+HttpResponse late_answer_text(Reply reply) {
+    const bool is_large =
+        std::holds_alternative<LeaseAnswer>(reply) || std::holds_alternative<ListAnswer>(reply) ||
+        std::holds_alternative<HistoryAnswer>(reply) || std::holds_alternative<QueueListAnswer>(reply) ||
+        std::holds_alternative<GroupListAnswer>(reply) || std::holds_alternative<ForecastAnswer>(reply);
+    if (!is_large) return answer_text(reply);
+    // Shared, because a std::function is copyable.
+    HttpResponse response{.status = 200, .content_type = "application/json"};
+    response.write_body = [kept = std::make_shared<const Reply>(std::move(reply))] { return answer_text(*kept).body; };
+    return response;
+}
+
 HttpResponse late_refusal_text(const Error& refusal, const Reply& reply) {
     return problem(refusal, [&](JsonWriter& json) {
         if (const auto* change = std::get_if<ChangeAnswer>(&reply)) write_members(json, *change);
@@ -295,9 +311,7 @@ HttpResponse batch_text(const std::vector<PartAnswer>& parts, bool of_puts) {
         };
         return page("results", parts, std::nullopt, write_each, parts.size() * 120 + 16);
     }
-    HttpResponse response;
-    response.status = 200;
-    response.content_type = "application/x-ndjson";
+    HttpResponse response{.status = 200, .content_type = std::string(kJsonLines)};
     response.body.reserve(parts.size() * 120);
     for (const PartAnswer& part : parts) {
         JsonWriter line(response.body);
@@ -305,6 +319,14 @@ HttpResponse batch_text(const std::vector<PartAnswer>& parts, bool of_puts) {
         line.close();
         response.body += '\n';
     }
+    return response;
+}
+
+HttpResponse late_batch_text(std::vector<PartAnswer> parts, bool of_puts) {
+    HttpResponse response{.status = 200, .content_type = of_puts ? std::string(kJsonLines) : "application/json"};
+    response.write_body = [kept = std::make_shared<const std::vector<PartAnswer>>(std::move(parts)), of_puts] {
+        return batch_text(*kept, of_puts).body;
+    };
     return response;
 }
 

@@ -10,6 +10,8 @@
 namespace duewheel {
 
 HttpResponse answer_text(const Reply& reply);
+// The same, where the body of a large response is written by the thread of its connection.
+HttpResponse late_answer_text(Reply reply);
 // The problem document of a command that came too late (late_outcome.h), with the members of its reply.
 HttpResponse late_refusal_text(const Error& refusal, const Reply& reply);
 
@@ -17,5 +19,7 @@ HttpResponse late_refusal_text(const Error& refusal, const Reply& reply);
 using PartAnswer = std::variant<Error, PutAnswer, LeaseEndAnswer>;
 // Each with its status: for puts one JSON line each, otherwise an array of results.
 HttpResponse batch_text(const std::vector<PartAnswer>& parts, bool of_puts);
+// The same, with the body written by the thread of its connection.
+HttpResponse late_batch_text(std::vector<PartAnswer> parts, bool of_puts);
 
 }  // namespace duewheel

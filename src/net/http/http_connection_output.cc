@@ -48,6 +48,7 @@ void HttpConnection::answer(std::uint64_t sequence, HttpResponse&& response) {
     framing.until_close = false;
     framing.date = all_->date_now();
     framing.over_tls = tls_ != nullptr;
+    if (response.write_body) response.body = response.write_body();
     append(sequence, [&](std::string& to) { append_response(to, response, framing); });
     complete(sequence);
 }

@@ -5,6 +5,7 @@
 // so that "%2F" in a name does not become a separator.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -80,6 +81,8 @@ struct HttpResponse {
     int status = 200;
     std::string content_type = {};  // empty: no Content-Type field
     std::string body = {};
+    // Writes the body, on the thread of the connection when the response is sent; empty: `body` has it.
+    std::function<std::string()> write_body = {};
     // Without Date, Content-Type, Content-Length, Transfer-Encoding and Connection, which the server adds, and without
     // the standing fields (http_message.cc), unless this response needs another value of one. A name or value with a
     // control character is a bug; it is asserted, and not sent.
