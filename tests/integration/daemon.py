@@ -29,6 +29,8 @@ class Daemon:
         self.environment = dict(os.environ, **(environment or {}))
         # A start fills files of this size with zeros, beside whatever else the test has to get done.
         self.environment.setdefault("DUEWHEEL_STORE_SEGMENT_SIZE", "4MiB")
+        # On any machine, so that each test is also one of I/O threads. Other tests start the server as it comes.
+        self.environment.setdefault("DUEWHEEL_IO_THREADS", "1")
         self.program = BIN / "duewheeld"
         self.process = None
         self.port = 0

@@ -53,7 +53,7 @@ class Log(unittest.TestCase):
             settings = {event["setting"]: (event["value"], event["origin"])
                         for event in events if event["event"] == "setting"}
             self.assertEqual(settings["log.format"], ('"json"', "--log-format"))
-            self.assertEqual(set(settings), {"data", "http.listen", "log.format", "log.requests"})
+            self.assertEqual(set(settings), {"data", "http.listen", "io.threads", "log.format", "log.requests"})
             requests = [event for event in events if event["event"] == "request"]
             self.assertEqual([(each["method"], each["path"], each["status"], each["traceparent"]) for each in requests],
                              [("POST", "/v1/queues/q/messages", 201, TRACE), ("POST", "/v1/queues/q:lease", 200, TRACE),

@@ -13,10 +13,11 @@ namespace duewheel {
 
 namespace {
 
-// One processor is for the engine; with two, the thread of the connections shares the other one.
+// One processor is for the engine. With two, the other one has enough to do with commits, the index and the clients.
 std::uint64_t automatic_threads() {
     constexpr std::uint64_t kMax = 8;
-    return std::clamp<std::uint64_t>(std::thread::hardware_concurrency(), 2, kMax + 1) - 1;
+    const std::uint64_t processors = std::thread::hardware_concurrency();
+    return processors <= 2 ? 0 : std::min(processors - 1, kMax);
 }
 
 Result<std::shared_ptr<void>> start_thread(std::size_t number, std::function<void()> run) {
