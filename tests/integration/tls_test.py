@@ -118,7 +118,7 @@ class Negotiation(Tls):
         counts = self.handshakes(self.client(daemon))
         self.assertGreater(counts["old_version"], 50)
         self.assertGreater(counts["no_common_cipher"], 50)
-        self.assertRegex(daemon.log_text(), r"tls_handshake_failed: .* outcome=old_version .*remote=127\.0\.0\.1 count=1\n")
+        self.wait_for_line(daemon, r"tls_handshake_failed: .* outcome=old_version .*remote=127\.0\.0\.1 count=1\n")
 
     @staticmethod
     @contextlib.contextmanager
@@ -165,7 +165,7 @@ class Negotiation(Tls):
         status, problem = plain.put("q", "x")
         self.assertEqual((status, problem["code"]), (400, "tls_required"))
         self.assertIn("use https", problem["detail"])
-        self.assertRegex(daemon.log_text(), r"tls_handshake_failed: .*https.* outcome=plain_http")
+        self.wait_for_line(daemon, r"tls_handshake_failed: .*https.* outcome=plain_http")
         self.assertEqual(self.client(daemon).request("GET", "/v1/queues/q")[0], 404)
 
     def test_a_client_with_tls_at_a_plain_server_is_told_and_so_is_the_operator(self):

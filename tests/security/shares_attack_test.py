@@ -131,7 +131,7 @@ class Connections(Shares):
         known.sendall(request("GET", "/v1/stats", Authorization=self.admin))
         self.assertEqual(self.answer(known)[0], 200, "the connection of a client with a token stays")
         self.assertGreater(self.metric("duewheel_http_connections_evicted_total"), 50)
-        self.assertIn("connections_max_reached", self.daemon.log_text())
+        wait_until(lambda: "connections_max_reached" in self.daemon.log_text(), "the log tells that clients wait")
 
     def test_one_address_has_half_of_them(self):
         self.start("--http-connections-max", str(self.MAX))
