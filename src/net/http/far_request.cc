@@ -43,16 +43,20 @@ void HttpRequestCopy::clear() {
 }
 
 FarRequest::FarRequest(const HttpRequest& request, HttpReply reply, std::size_t stream_bytes_max,
-                       std::shared_ptr<Replies> replies, std::function<void(FarRequest&)> on_gone)
+                       std::shared_ptr<Replies> replies)
     : stream_bytes_max_(stream_bytes_max),
       replies_(std::move(replies)),
       connection_(std::static_pointer_cast<HttpConnection>(std::exchange(reply.target_, nullptr))),
       sequence_(reply.sequence_),
-      copy_(request) {
-    // This lives until the connection has its response or is closed, and the callback goes with either.
-    connection_->set_gone_callback(sequence_, [this, on_gone = std::move(on_gone)] {
-        is_gone_.store(true, std::memory_order_relaxed);
-        on_gone(*this);
+      copy_(request) {}
+
+// A connection that has sent its last response keeps the callbacks of later requests, whose responses it discards.
+void FarRequest::watch(std::function<void(std::shared_ptr<FarRequest>)> on_gone) {
+    connection_->set_gone_callback(sequence_, [weak = weak_from_this(), on_gone = std::move(on_gone)] {
+        const auto self = weak.lock();
+        if (!self) return;
+        self->is_gone_.store(true, std::memory_order_relaxed);
+        on_gone(self);
     });
 }
 

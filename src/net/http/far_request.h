@@ -56,9 +56,12 @@ class FarRequest final : public HttpReplyTarget, public std::enable_shared_from_
   public:
     using Replies = BatchQueue<FarReply>;
 
-    // The connection's thread. `on_gone` runs there, at most once, if the client goes away before the response.
+    // The connection's thread.
     FarRequest(const HttpRequest& request, HttpReply reply, std::size_t stream_bytes_max,
-               std::shared_ptr<Replies> replies, std::function<void(FarRequest&)> on_gone);
+               std::shared_ptr<Replies> replies);
+    // The connection's thread, before the handler's gets it: `on_gone` runs there, at most once, if the client goes
+    // away before the response.
+    void watch(std::function<void(std::shared_ptr<FarRequest>)> on_gone);
     // The connection's thread: does what the handler's thread wants.
     void carry_out(FarReply&& reply);
 

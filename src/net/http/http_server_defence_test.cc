@@ -492,6 +492,17 @@ TEST(HttpServerDefence, outlives_running_out_of_file_descriptors) {
     EXPECT_EQ(body_of(third->answer()), "GET /third|");
 }
 
+// An I/O thread told its owner of a refused request when the owner was half destroyed.
+TEST(HttpServerDefence, may_be_destroyed_while_it_refuses_requests) {
+    for (int round = 0; round < 30; ++round) {
+        auto server = std::make_unique<LoopbackServer>(echo);
+        server->on_loop([&] { server->server().on_refusal([](int, ErrorCode) {}); });
+        std::vector<RawClient> clients;
+        for (int i = 0; i < 20; ++i) clients.emplace_back(server->port()).send("no request\r\n\r\n");
+        server.reset();
+    }
+}
+
 TEST(HttpServerDefence, serves_a_thousand_connections_at_once) {
     rlimit descriptors{};  // of which both ends are this process's
     ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &descriptors), 0);

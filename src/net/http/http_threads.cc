@@ -35,6 +35,7 @@ struct HttpThreads::Thread final : AfterTurn {
     Thread(Parts& owner, const HttpLimits& limits, HttpErrorFormatter format_error, HttpRouter router);
     ~Thread();
 
+    void end();
     void set_gatekeeper(bool is_running);
     void pass(const HttpRequest& request, HttpReply reply);
     bool after_turn() override;
@@ -56,6 +57,8 @@ struct HttpThreads::Thread final : AfterTurn {
 struct HttpThreads::Parts {
     Parts(EventLoop& of, StartThread with, const HttpLimits& of_all, HttpHandler to)
         : loop(of), start(std::move(with)), limits(of_all), handler(std::move(to)) {}
+
+    ~Parts();
 
     std::function<void(int)> next_taker();
     void take(FarEvent&& event);
@@ -95,11 +98,14 @@ HttpThreads::Thread::Thread(Parts& of, const HttpLimits& limits, HttpErrorFormat
 }
 
 HttpThreads::Thread::~Thread() {
-    loop.stop();
-    runs = nullptr;
     events->close();
     replies->close();
     loop.remove(*this);
+}
+
+void HttpThreads::Thread::end() {
+    loop.stop();
+    runs = nullptr;
 }
 
 // Passes what the gatekeeper is asked to the owner.
@@ -114,9 +120,8 @@ void HttpThreads::Thread::set_gatekeeper(bool is_running) {
 }
 
 void HttpThreads::Thread::pass(const HttpRequest& request, HttpReply reply) {
-    const auto tell_gone = [this](FarRequest& gone) { events->send({gone.shared_from_this(), true}); };
-    const auto far =
-        std::make_shared<FarRequest>(request, std::move(reply), owner.limits.stream_bytes_max, replies, tell_gone);
+    const auto far = std::make_shared<FarRequest>(request, std::move(reply), owner.limits.stream_bytes_max, replies);
+    far->watch([this](std::shared_ptr<FarRequest> gone) { events->send({std::move(gone), true}); });
     if (owner.prepare) far->copy().set_prepared(owner.prepare(request));
     events->send({far});
 }
@@ -131,6 +136,11 @@ bool HttpThreads::Thread::after_turn() {
 HttpCounters HttpThreads::Thread::counters() {
     const std::lock_guard lock(mutex);
     return published;
+}
+
+// The threads use each other and all members, so they end first.
+HttpThreads::Parts::~Parts() {
+    for (const auto& thread : threads) thread->end();
 }
 
 // The thread with the fewest connections, with those that are on their way to it.
