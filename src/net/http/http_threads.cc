@@ -63,7 +63,7 @@ struct HttpThreads::Parts {
     std::function<void(int)> next_taker();
     void take(FarEvent&& event);
     void decide(Thread& thread, const HttpRequest& request, std::function<void(HttpAdmission)> admit);
-    // Calls it with each server, on its thread, and then, if there are more threads, on the owner's.
+    // Calls it with each server, on the server's thread: at once or, if that runs, later.
     void with_servers(const std::function<void(HttpServer&)>& call);
     // Runs it on the owner's thread, at once or later.
     void run(std::function<void()> function);
@@ -235,10 +235,6 @@ Status HttpThreads::start_accepting() {
         thread.runs = *std::move(started);
     }
     return {};
-}
-
-void HttpThreads::stop_accepting() {
-    parts_->with_servers([](HttpServer& server) { server.stop_accepting(); });
 }
 
 void HttpThreads::drain(std::chrono::milliseconds deadline, std::function<void()> drained) {

@@ -8,8 +8,8 @@
 // clients; each connection belongs to the thread that has the fewest. The limits of the server that are for all clients
 // together are divided by the number of threads.
 //
-// With no thread, it is an HttpServer on the owner's loop. Use it on the owner's thread only; what is said here has the
-// meaning that it has in HttpServer.
+// With no thread, it is an HttpServer on the owner's loop. Its functions do what those of HttpServer do. Use it on the
+// owner's thread only.
 #pragma once
 
 #include <chrono>
@@ -49,7 +49,6 @@ class HttpThreads {
     Result<BoundAddress> bind(std::string_view address);
     // Starts the threads. Codes: those of HttpServer and of StartThread.
     Status start_accepting();
-    void stop_accepting();
     void drain(std::chrono::milliseconds deadline, std::function<void()> drained);
 
     // Before start_accepting(). Without a thread there is nothing to prepare.
