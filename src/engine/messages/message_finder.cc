@@ -26,8 +26,8 @@ Known MessageFinder::find(PendingCommand& pending, MessageId id, const std::stri
     known.entry = recent_.find(id);
     if (known.entry != kNoEntry) {
         const Entry& entry = recent_.entry(known.entry);
-        known.what = is_foreign(entry.queue) ? What::unknown : What::entry;
-        if (entry.in_batch) known.what = What::busy;
+        if (is_foreign(entry.queue)) return known.what = What::unknown, known;
+        known.what = entry.in_batch ? What::busy : What::entry;
         return usable(known, pending);
     }
     if (const Outcome* outcome = recent_.outcome(id)) {

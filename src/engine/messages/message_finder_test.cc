@@ -95,6 +95,19 @@ TEST(MessageFinder, a_message_that_a_batch_changes_is_busy) {
     EXPECT_EQ(trial.find(id), What::ended);
 }
 
+// A command with a token's limits waited for the batch that changed a message outside them. On a full disk it was then
+// refused with store_full in place of unknown_id: the message was known to be there. Seed 50215 of the simulator.
+TEST(MessageFinder, a_message_that_a_command_may_not_see_is_unknown_while_a_batch_changes_it) {
+    Trial trial;
+    const EntryNumber number = trial.put_message(trial.now);
+    const MessageId id = trial.recent.entry(number).id;
+    trial.batch([&] {
+        trial.lifecycle.purge(number, 0, Error{});
+        EXPECT_EQ(trial.find(id, "team"), What::unknown);
+        EXPECT_EQ(trial.find(id, kSpace, only("other")), What::unknown);
+    });
+}
+
 TEST(MessageFinder, an_expired_message_is_busy_until_its_end_is_written) {
     Trial trial;
     const MessageId id = trial.recent.entry(trial.put_message(trial.now, trial.now + 5)).id;

@@ -16,7 +16,6 @@ Verdict MessageLeases::decide(PendingCommand& pending, const LeaseMessageCommand
             return replied(pending, std::move(legal).error());
         }
     }
-    if (!run_.serving) return Verdict::deferred;
     const Known known = finder_.find(pending, command.id, &command.name_space);
     if (known.what == Known::What::gone) return replied(pending, gone());
     if (const auto verdict = finder_.answer_unless_here(known, pending, command.id)) return *verdict;
@@ -24,6 +23,7 @@ Verdict MessageLeases::decide(PendingCommand& pending, const LeaseMessageCommand
     if (std::optional<Error> obstacle = find_obstacle(known.entry)) {
         return finder_.replied_unchanged(known, pending, *std::move(obstacle));
     }
+    if (!run_.serving) return finder_.withdraw(known), Verdict::deferred;
     const Entry& entry = recent_.entry(known.entry);
     const LeaseTerms terms{command.lease_ms.value_or(queues_.lease_time(queues_.at(entry.queue))),
                            command.ends_with_server};

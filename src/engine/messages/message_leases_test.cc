@@ -62,6 +62,18 @@ TEST(LeaseOfOneMessage, one_that_waits_is_made_due_and_goes_to_its_consumer_befo
     trial.lifecycle.check();
 }
 
+// A new process on a full disk cannot begin to serve, and every lease was refused with store_full, also that of a
+// message outside the limits of a token: the message was known to be there. Seed 50215 of the simulator.
+TEST(LeaseOfOneMessage, before_the_server_serves_only_one_that_may_be_leased_waits) {
+    Trial trial;
+    const MessageId id = trial.recent.entry(trial.put_message(trial.now)).id;
+    trial.context.run.serving = false;
+    EXPECT_EQ(trial.code({.name_space = "team", .id = id}), "unknown_id");
+    PendingCommand pending = trial.pending(1);
+    EXPECT_EQ(trial.leases.decide(pending, LeaseMessageCommand{.id = id}), Verdict::deferred);
+    EXPECT_TRUE(trial.effects.replies.empty());
+}
+
 TEST(LeaseOfOneMessage, one_whose_consumer_left_before_it_was_durable_is_ready) {
     Trial trial;
     const EntryNumber number = trial.put_message(trial.now + 60'000);
