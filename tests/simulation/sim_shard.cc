@@ -95,8 +95,16 @@ void SimShard::tell(const Commit& commit) const {
         const FramedRecord frame = *read_frame(rest);
         rest.remove_prefix(frame.frame_bytes);
         if (!is_of_message(frame.kind)) {
-            std::fprintf(stderr, "        record %lu: kind %u\n", static_cast<unsigned long>(frame.sequence),
+            std::fprintf(stderr, "        record %lu: kind %u", static_cast<unsigned long>(frame.sequence),
                          static_cast<unsigned>(frame.kind));
+            if (frame.kind == RecordKind::rule) {
+                const RuleRecord rule = *decode_rule(frame.body);
+                std::fprintf(stderr, " of %s, next %lld, runs %lu, skipped %lu to %lu", std::string(rule.name).c_str(),
+                             static_cast<long long>(rule.next_ms), static_cast<unsigned long>(rule.count),
+                             static_cast<unsigned long>(rule.skipped_from),
+                             static_cast<unsigned long>(rule.skipped_to));
+            }
+            std::fprintf(stderr, "\n");
             continue;
         }
         const MessageRecord record = *decode_message(frame.kind, frame.body);

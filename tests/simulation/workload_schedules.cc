@@ -261,8 +261,8 @@ void Workload::draw_bounds(TimesRule& times, DueMs rest_ms) {
     const std::int64_t longest = std::max(scale, options_.engine.dead_kept_ms / 2);
     const bool may_be_endless = !options_.has(Fault::clock_jump) && rest_ms >= longest / 8;
     // One of many times, paused while another lets a month go by, would pass them over few by few and never rest. So
-    // would one that decides three times a commit, where years go by (seed 91013).
-    const std::int64_t rest_of_an_endless_one_ms = options_.engine.run_steps_max < 100 ? 8 * kHourMs : 15 * kMinuteMs;
+    // would one that decides three times a commit, where a century goes by (seeds 91013 and 10166).
+    const std::int64_t rest_of_an_endless_one_ms = options_.engine.run_steps_max < 100 ? 30 * kDayMs : 15 * kMinuteMs;
     if (may_be_endless && random_.chance(300'000) && rest_ms >= rest_of_an_endless_one_ms) return;
     if (random_.chance(300'000)) {
         times.end_ms = std::max(times.start_ms, now) + rest_ms * random_.between(0, kTimesMost);
