@@ -1,6 +1,6 @@
 """Duewheel beside the servers that people use for delayed messages today, in turns in one run. Each is spoken to by its usual
-client library for Node, from one load program (peers/load.mjs), which checks a ledger of every message; the servers that
-speak HTTP or beanstalkd's protocol also get puts from the C++ load program. The pages of the results: peer_tables.py."""
+client library, from one load program for Node (peers/load.mjs, which Bun runs for bunqueue), which checks a ledger of every message; the servers that speak HTTP or beanstalkd's protocol also get puts from the C++ load program. The pages of the
+results: peer_tables.py."""
 
 import contextlib
 import json
@@ -13,11 +13,10 @@ import time
 from dataclasses import dataclass
 from typing import Callable
 
-from durable.peer_servers import Postgres, RabbitMQ, Redis, cpu_seconds, memory_bytes
+from durable.peer_servers import PACKAGES, Bunqueue, Postgres, RabbitMQ, Redis, bun, cpu_seconds, memory_bytes
 from durable.subject import BY_BEANSTALK, Server, disk_megabytes, fill, load, settle, sync_rate
 
 HERE = pathlib.Path(__file__).resolve().parent / "peers"
-PACKAGES = HERE.parents[2] / "build" / "peers" / "node"
 ROUNDS = 3
 RESPONSE_WITHIN_S = 180
 RATE = 200  # messages a second of the lateness row
@@ -40,7 +39,12 @@ class Peer:
     @property
     def library(self):
         return {"duewheel": "undici", "beanstalk": "jackd", "bullmq": "BullMQ", "pg_boss": "pg-boss",
-                "rabbitmq": "amqplib"}[self.client]
+                "rabbitmq": "amqplib", "bunqueue": "bunqueue"}[self.client]
+
+    @property
+    def program(self):
+        """The command line of its load program, without the address."""
+        return [bun() if self.client == "bunqueue" else "node", HERE / "load.mjs", self.client]
 
 
 def own(subject):
@@ -59,6 +63,7 @@ PEERS = {
     "Redis always, BullMQ": Peer("bullmq", lambda directory: Redis(directory, "always"), Redis.why_unavailable, pending=False),
     "Redis everysec, BullMQ": Peer("bullmq", lambda directory: Redis(directory, "everysec"), Redis.why_unavailable),
     "PostgreSQL, pg-boss": Peer("pg_boss", Postgres, Postgres.why_unavailable),
+    "bunqueue durable": Peer("bunqueue", Bunqueue, Bunqueue.why_unavailable),
     "RabbitMQ, amqplib": Peer("rabbitmq", RabbitMQ, RabbitMQ.why_unavailable),
 }
 
@@ -80,12 +85,11 @@ def present():
     return found
 
 
-class NodeClient:
-    """A process of peers/load.mjs, connected to one server."""
+class LoadClient:
+    """A process of the load program, connected to one server."""
 
     def __init__(self, peer, server):
-        self.process = subprocess.Popen(["node", HERE / "load.mjs", peer.client, server.address], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE)
+        self.process = subprocess.Popen([*peer.program, server.address], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def run(self, name, **order):
         with contextlib.suppress(BrokenPipeError):  # it has ended, which the missing result tells
@@ -94,7 +98,7 @@ class NodeClient:
         ready, _, _ = select.select([self.process.stdout], [], [], RESPONSE_WITHIN_S)
         line = self.process.stdout.readline() if ready else b""
         if not line:
-            raise RuntimeError(f"{self.process.args[2:]} gave no result of {name}")
+            raise RuntimeError(f"{self.process.args} gave no result of {name}")
         return json.loads(line)
 
     def stop(self):
@@ -107,7 +111,7 @@ def one_round(peer, server, seconds, seed):
     """{row: (unit, figure)} of one server that has just started; `ledger` sums what must be 0."""
     figures = {}
     ledger = dict.fromkeys(LEDGER, 0)
-    client = NodeClient(peer, server)
+    client = LoadClient(peer, server)
 
     def check(report):
         for name in LEDGER:
@@ -152,7 +156,7 @@ def one_round(peer, server, seconds, seed):
 
 def per_pending(peer, server, count):
     """Bytes of memory and of disk for each of `count` messages that are due in 1 to 24 hours."""
-    client = None if peer.native else NodeClient(peer, server)
+    client = None if peer.native else LoadClient(peer, server)
     try:
         if client:
             client.run("fill", queue="sessions", count=10)  # their memory is not that of the messages

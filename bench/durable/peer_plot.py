@@ -5,7 +5,7 @@ import sys
 
 from durable.peer_tables import Run, name_of
 
-PANELS = (("puts, C++ client", "puts/s, C++ load program"), ("puts", "puts/s, Node client"),
+PANELS = (("puts, C++ client", "puts/s, C++ load program"), ("puts", "puts/s, usual client"),
           ("put, delivered, acknowledged", "put, delivered when due, acknowledged: messages/s"),
           ("puts and cancels", "puts and cancels/s"), ("lateness, p99", "lateness at 200 messages/s, p99, ms"),
           ("puts in batches", "puts/s in batches of 500"), ("memory per pending message", "memory per pending message, bytes"),

@@ -2,6 +2,7 @@
 ended with all its processes. They run with the settings that their packages come with, except for those shown here."""
 
 import contextlib
+import functools
 import os
 import pathlib
 import pwd
@@ -15,6 +16,7 @@ from durable.subject import TICKS, free_port
 
 READY_WITHIN_S = 60
 STOP_WITHIN_S = 20
+PACKAGES = pathlib.Path(__file__).resolve().parents[2] / "build" / "peers" / "node"  # ./dev bench puts them there
 RABBITMQ = "/usr/lib/rabbitmq/bin/rabbitmq-server"  # Debian's own /usr/sbin/rabbitmq-server insists on a user
 
 
@@ -54,6 +56,17 @@ def memory_bytes(root):
 def postgres_program(name):
     """The path of one of PostgreSQL's programs, or None. Debian has most of them only in a folder of their version."""
     return shutil.which(name) or next(map(str, sorted(pathlib.Path("/usr/lib/postgresql").glob(f"*/bin/{name}"), reverse=True)), None)
+
+
+@functools.cache
+def bun():
+    """The path of the Bun among the packages that this processor can run, or None."""
+    for name in ("x64", "aarch64"):
+        path = PACKAGES / "node_modules" / "@oven" / f"bun-linux-{name}" / "bin" / "bun"
+        with contextlib.suppress(OSError):
+            if subprocess.run([path, "--version"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0:
+                return path
+    return None
 
 
 class PeerServer:
@@ -181,3 +194,18 @@ class RabbitMQ(PeerServer):
     @property
     def address(self):
         return f"amqp://127.0.0.1:{self.port}"
+
+
+class Bunqueue(PeerServer):
+    @staticmethod
+    def why_unavailable():
+        return None if bun() else "there is no Bun for this processor in build/peers/node"
+
+    def launch(self):
+        command = PACKAGES / "node_modules" / "bunqueue" / "dist" / "cli" / "index.js"
+        return self.spawn([bun(), command, "start", "--host", "127.0.0.1", "--tcp-port", str(self.port), "--http-port", str(free_port()),
+                           "--data-path", self.directory / "queue.db"])
+
+    @property
+    def address(self):
+        return f"tcp://127.0.0.1:{self.port}"

@@ -9,7 +9,8 @@ from durable.targets import Target, table, target_table
 
 NAMES = {"duewheel": "Duewheel, HTTP", BY_BEANSTALK: "Duewheel, beanstalkd's protocol"}
 SYNCED = "on disk"
-PROMISES = {"beanstalkd -f50": "in memory; on disk within 50 ms", "Redis everysec, BullMQ": "in memory; on disk within a second"}
+PROMISES = {"beanstalkd -f50": "in memory; on disk within 50 ms", "Redis everysec, BullMQ": "in memory; on disk within a second",
+            "bunqueue durable": "in memory; on disk after 4 MB more of its log"}
 # Row, words, whether the larger figure is the better one, digits after the point.
 ROWS = (("puts, C++ client", "puts/s, 64 connections of the C++ load program", True, 0),
         ("puts, C++ client, p99", "the same: latency p99, ms", False, 1),
@@ -29,7 +30,7 @@ ROWS = (("puts, C++ client", "puts/s, 64 connections of the C++ load program", T
         ("early", "delivered early", False, 0), ("lost", "lost", False, 0),
         ("unacknowledged", "delivered, but not acknowledged", False, 0), ("twice", "delivered again", False, 0),
         ("after_cancel", "delivered after a cancel", False, 0))
-SHORT = (("puts, C++ client", "puts/s, C++ client"), ("puts", "puts/s, Node client"), ("puts, server CPU", "server CPU per put, us"),
+SHORT = (("puts, C++ client", "puts/s, C++ client"), ("puts", "puts/s, usual client"), ("puts, server CPU", "server CPU per put, us"),
          ("puts in batches", "puts/s in batches of 500"), ("put, delivered, acknowledged", "put, delivered, acknowledged/s"), ("puts and cancels", "puts and cancels/s"),
          ("lateness, p99", "lateness p99, ms"), ("memory per pending message", "memory per pending message, bytes"))
 NONE = "-"

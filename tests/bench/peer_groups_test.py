@@ -13,7 +13,7 @@ from unittest import mock
 TREE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TREE / "bench"))
 
-from durable import peer_groups
+from durable import peer_groups, peer_servers
 from durable.peer_groups import Peer
 from durable.subject import Rows
 
@@ -98,11 +98,34 @@ class Present(unittest.TestCase):
         self.assertIn("skipped: away (there is no away-server)", errors.getvalue())
 
 
+class Program(unittest.TestCase):
+    def test_each_client_has_a_load_program_and_a_library(self):
+        with mock.patch.object(peer_groups, "bun", lambda: pathlib.Path("/bin/bun")):
+            programs = {name: [str(word) for word in peer.program] for name, peer in peer_groups.PEERS.items()}
+        self.assertEqual(programs["bunqueue durable"], ["/bin/bun", str(peer_groups.HERE / "load.mjs"), "bunqueue"])
+        self.assertEqual(programs["PostgreSQL, pg-boss"], ["node", str(peer_groups.HERE / "load.mjs"), "pg_boss"])
+        for name, peer in peer_groups.PEERS.items():
+            self.assertTrue(peer.library, name)
+            self.assertTrue((peer_groups.HERE / "clients" / f"{peer.client}.mjs").exists(), name)
+
+    def test_bunqueue_is_skipped_on_a_processor_that_bun_has_no_program_for(self):
+        with tempfile.TemporaryDirectory() as place, mock.patch.object(peer_servers, "PACKAGES", pathlib.Path(place) / "build" / "peers" / "node"):
+            bin_folder = peer_servers.PACKAGES / "node_modules" / "@oven" / "bun-linux-x64" / "bin"
+            bin_folder.mkdir(parents=True)
+            for script, usable in (("exit 132", False), ("exit 0", True)):  # 132: an instruction that the processor does not have
+                (bin_folder / "bun").write_text(f"#!/bin/sh\n{script}\n")
+                (bin_folder / "bun").chmod(0o755)
+                peer_servers.bun.cache_clear()
+                self.assertEqual(peer_servers.bun() is not None, usable)
+                self.assertEqual(peer_servers.Bunqueue.why_unavailable() is None, usable)
+        peer_servers.bun.cache_clear()
+
+
 @unittest.skipUnless(shutil.which("node"), "node is not installed (Debian: nodejs)")
 class Client(unittest.TestCase):
     def test_a_load_program_that_ends_without_a_result_is_an_error(self):
         with mock.patch.object(peer_groups, "HERE", pathlib.Path("/nowhere")):
-            client = peer_groups.NodeClient(Peer("duewheel", FakeServer), FakeServer(None))
+            client = peer_groups.LoadClient(Peer("duewheel", FakeServer), FakeServer(None))
         self.addCleanup(client.stop)
         with self.assertRaisesRegex(RuntimeError, "gave no result of puts"):
             client.run("puts")
