@@ -1,5 +1,6 @@
 """Duewheel beside the servers that people use for delayed messages today, in turns in one run. Each is spoken to by its usual
-client library, from one load program for Node (peers/load.mjs, which Bun runs for bunqueue), which checks a ledger of every message; the servers that speak HTTP or beanstalkd's protocol also get puts from the C++ load program. The pages of the
+client library, from one load program for Node (peers/load.mjs, which Bun runs for bunqueue) or its counterpart in Go (peers/river), which
+checks a ledger of every message; the servers that speak HTTP or beanstalkd's protocol also get puts from the C++ load program. The pages of the
 results: peer_tables.py."""
 
 import contextlib
@@ -13,6 +14,7 @@ import time
 from dataclasses import dataclass
 from typing import Callable
 
+from durable import river_load
 from durable.peer_servers import PACKAGES, Bunqueue, Postgres, RabbitMQ, Redis, bun, cpu_seconds, memory_bytes
 from durable.subject import BY_BEANSTALK, Server, disk_megabytes, fill, load, settle, sync_rate
 
@@ -39,11 +41,13 @@ class Peer:
     @property
     def library(self):
         return {"duewheel": "undici", "beanstalk": "jackd", "bullmq": "BullMQ", "pg_boss": "pg-boss",
-                "rabbitmq": "amqplib", "bunqueue": "bunqueue"}[self.client]
+                "rabbitmq": "amqplib", "bunqueue": "bunqueue", "river": "River"}[self.client]
 
     @property
     def program(self):
         """The command line of its load program, without the address."""
+        if self.client == "river":
+            return [river_load.PROGRAM]
         return [bun() if self.client == "bunqueue" else "node", HERE / "load.mjs", self.client]
 
 
@@ -63,6 +67,7 @@ PEERS = {
     "Redis always, BullMQ": Peer("bullmq", lambda directory: Redis(directory, "always"), Redis.why_unavailable, pending=False),
     "Redis everysec, BullMQ": Peer("bullmq", lambda directory: Redis(directory, "everysec"), Redis.why_unavailable),
     "PostgreSQL, pg-boss": Peer("pg_boss", Postgres, Postgres.why_unavailable),
+    "PostgreSQL, River": Peer("river", Postgres, lambda: Postgres.why_unavailable() or river_load.why_unavailable()),
     "bunqueue durable": Peer("bunqueue", Bunqueue, Bunqueue.why_unavailable),
     "RabbitMQ, amqplib": Peer("rabbitmq", RabbitMQ, RabbitMQ.why_unavailable),
 }
