@@ -1,6 +1,7 @@
 """What becomes of outcomes and progress that the server refuses. A client without a network answers."""
 
 import datetime
+import threading
 import types
 import unittest
 
@@ -72,6 +73,38 @@ class ReportTest(unittest.TestCase):
         with self.assertLogs("duewheel", "WARNING"):
             leases.report([(job(1), Outcome("ack"))])
         self.assertEqual(client.requests, ["ack"])
+
+    # A checkpoint just before an exception was sent after the failure, or never: the next attempt began with an older one.
+    def test_what_a_job_has_said_last_is_sent_before_its_failure(self):
+        for outcome, said_first in ((failed("again"), True), (Outcome("release"), True), (Outcome("ack"), False)):
+            client, one = Client(lambda verb, values: None), job(1)
+            one.progress(0.5, checkpoint="x")
+            Leases(client).report([(one, outcome)])
+            self.assertEqual([each if isinstance(each, str) else each["checkpoint"] for each in client.requests],
+                             ["x"] * said_first + [outcome.verb])
+
+    def test_a_failure_waits_for_the_extension_that_carries_a_checkpoint(self):
+        begun, go_on = threading.Event(), threading.Event()
+
+        def refuse(verb, values):
+            if verb == "extend":
+                begun.set()
+                go_on.wait(60)
+                order.append(verb)
+        order, one = [], job(1)
+        client = Client(refuse)
+        leases = Leases(client)
+        one.progress(0.5, checkpoint="x")
+        beat = threading.Thread(target=leases.extend, args=(LENGTH, [one]))
+        beat.start()
+        begun.wait(60)
+        report = threading.Thread(target=lambda: (leases.report([(one, failed("again"))]), order.append("fail")))
+        report.start()
+        self.assertEqual(client.ended, [])
+        go_on.set()
+        beat.join(60)
+        report.join(60)
+        self.assertEqual(order, ["extend", "fail"])
 
     # A fail whose time was refused was given up, and the message had no outcome until its lease ended.
     def test_a_refused_fail_is_sent_once_more_with_the_reason_alone(self):

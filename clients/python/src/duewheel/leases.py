@@ -58,6 +58,11 @@ class Leases:
         with self.changed:
             return list(self.jobs)
 
+    def length_of(self, job: Job) -> datetime.timedelta:
+        """Any, of one that is no longer held."""
+        with self.changed:
+            return self.jobs.get(job, datetime.timedelta(seconds=BEAT_MIN_S))
+
     def wait_until_empty(self, timeout_s: float, is_over: Callable[[], bool] = lambda: False) -> None:
         """Until no message is held, for up to this time, or until the wait is over for another reason."""
         deadline = time.monotonic() + timeout_s
@@ -84,6 +89,9 @@ class Leases:
         """The outcomes have one verb. While the server cannot be reached, or accepts no token of the worker, it ends no leases, so they are
         sent again until the worker has ended."""
         while ended:
+            for job, outcome in ended:
+                if outcome.verb != "ack":
+                    self.say(job, self.length_of(job))  # the next attempt gets the newest checkpoint
             answers = self.send(ended)
             for (job, outcome), answer in zip(ended, answers):
                 if isinstance(answer, Exception) and not isinstance(answer, FOR_NOW):
@@ -138,14 +146,15 @@ class Leases:
 
     def extend(self, length: datetime.timedelta, jobs: list[Job]) -> None:
         """Those that have said something one by one, and all others with one request."""
-        silent = []
-        for job in jobs:
+        self.extend_silent(length, [job for job in jobs if not self.say(job, length)])
+
+    def say(self, job: Job, length: datetime.timedelta) -> bool:
+        """Extends the lease with what the job has said, if it has. One thread at a time: the end of the lease follows it."""
+        with job.saying:
             said = job.take_said()
             if said:
                 self.extend_with(job, length, said)
-            else:
-                silent.append(job)
-        self.extend_silent(length, silent)
+        return bool(said)
 
     def extend_silent(self, length: datetime.timedelta, jobs: list[Job]) -> None:
         for begin in range(0, len(jobs), MANY_MAX):
