@@ -1,4 +1,4 @@
-"""docs/tutorial, as pasted: each line runs, and prints what the page says. The page on Kafka: tests/kafka."""
+"""docs/tutorial and docs/cookbook.md, as pasted: each line runs, and prints what the page says. The page on Kafka: tests/kafka."""
 
 import unittest
 
@@ -18,6 +18,9 @@ class Pages(unittest.TestCase):
 
     def test_operating_a_server(self):
         doc_pages.check(self, TUTORIAL / "3_operating.md")
+
+    def test_the_recipes_of_the_cookbook(self):
+        doc_pages.check(self, doc_pages.ROOT / "docs" / "cookbook.md", {"8000": str(doc_pages.free_ports(1)[0])})
 
 
 if __name__ == "__main__":
