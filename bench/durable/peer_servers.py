@@ -70,7 +70,8 @@ def bun():
 
 
 class PeerServer:
-    """A subclass says how to start the server: `launch` returns its process, which serves `self.port`."""
+    """A subclass says how to start the server: `launch` returns its process, which serves `self.port`, and `is_ready` tells whether it does yet,
+    if that is more than an open port."""
 
     stop_signal = signal.SIGTERM
 
@@ -84,13 +85,16 @@ class PeerServer:
         self.port = free_port()
         self.process = self.launch()
         deadline = time.monotonic() + READY_WITHIN_S
-        while True:
-            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
-                return
+        while not self.is_ready():
             if self.process.poll() is not None or time.monotonic() > deadline:
                 self.stop()
                 raise RuntimeError(f"{type(self).__name__} does not start:\n{self.log_path.read_text()[-2000:]}")
             time.sleep(0.05)
+
+    def is_ready(self):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1):
+            return True
+        return False
 
     @property
     def log_path(self):
@@ -155,6 +159,10 @@ class Postgres(PeerServer):
                         "--no-locale", "--no-sync"], check=True, stdout=subprocess.DEVNULL, cwd="/", **as_user)
         return self.spawn([postgres_program("postgres"), "-D", data, "-c", "listen_addresses=127.0.0.1", "-c",
                            f"port={self.port}", "-c", "unix_socket_directories="], cwd="/", **as_user)
+
+    def is_ready(self):
+        # It accepts connections before that, and refuses their sessions.
+        return subprocess.run([postgres_program("pg_isready"), "-q", "-h", "127.0.0.1", "-p", str(self.port)], check=False).returncode == 0
 
     @property
     def address(self):

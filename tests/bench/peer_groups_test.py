@@ -98,6 +98,28 @@ class Present(unittest.TestCase):
         self.assertIn("skipped: away (there is no away-server)", errors.getvalue())
 
 
+class StartingServer(peer_servers.PeerServer):
+    """Listens at once, and is ready at the third look, as PostgreSQL, which says `the database system is starting up` until then."""
+    looks = 0
+
+    def launch(self):
+        return self.spawn([sys.executable, "-c", f"import socket\nwith socket.create_server(('127.0.0.1', {self.port})) as s:\n while s.accept(): pass"])
+
+    def is_ready(self):
+        self.looks += super().is_ready()
+        return self.looks == 3
+
+
+class Start(unittest.TestCase):
+    def test_a_server_that_listens_may_not_be_ready_yet(self):
+        # PostgreSQL refused the session of a load program that connected 50 ms after its port was open, and River was excluded.
+        with tempfile.TemporaryDirectory() as place:
+            server = StartingServer(pathlib.Path(place) / "server")
+            server.start()
+            self.addCleanup(server.stop)
+            self.assertEqual(server.looks, 3)
+
+
 class Program(unittest.TestCase):
     def test_each_client_has_a_load_program_and_a_library(self):
         with mock.patch.object(peer_groups, "bun", lambda: pathlib.Path("/bin/bun")):
