@@ -22,8 +22,8 @@ import instructions
 import regress
 import timer_groups
 from durable import (beanstalkd_groups, dashboard_groups, hostile_groups, kafka_groups, lease_groups, message_groups, neighbour_groups,
-                     peer_groups, peer_plot, peer_tables, queue_groups, replicated_groups, schedule_groups, store_groups, target_tables,
-                     tls_groups, token_groups, webhook_groups, worker_groups)
+                     peer_chart, peer_groups, peer_plot, peer_tables, queue_groups, replicated_groups, schedule_groups, store_groups,
+                     target_tables, tls_groups, token_groups, webhook_groups, worker_groups)
 from durable.subject import BIN, Rows
 from wheel import curves, plot, rows as wheel_rows, tables
 
@@ -87,7 +87,7 @@ def parse():
         if name == "durable":
             sub.add_argument("--record", action="store_true",
                              help="put the tables of the groups peers, beanstalkd and hostile into bench/README.md, those in short "
-                                  "into README.md and docs/beanstalk.md, and their plot into bench/figures")
+                                  "into README.md and docs/beanstalk.md, and their pictures into bench/figures and docs/pictures")
     sub = names.add_parser("regress", help="two versions in turns; a version is a revision, or a folder with the programs of one")
     sub.add_argument("old", nargs="?")
     sub.add_argument("new", nargs="?")
@@ -142,13 +142,14 @@ def durable_pages(options, result, out):
 
 
 def peer_pages(options, result, out):
-    """Leaves peers.svg beside durable.json. `--record` also puts it and the tables into the tree."""
+    """Leaves peers.svg beside durable.json. `--record` also puts it, the tables and the picture of the README into the tree."""
     plot_path = out.with_name("peers.svg")
     drawn = peer_plot.draw(result, plot_path)
     if options.record:
         made = peer_tables.pages(result)
         tables.record({"peers": made["peers"]}, ROOT / "bench" / "README.md", "durable")
         tables.record({"peers in short": made["peers in short"]}, ROOT / "README.md", "durable")
+        (ROOT / "docs" / "pictures" / "peers.svg").write_text(peer_chart.chart(made["peers"]))
         if drawn:
             shutil.copyfile(plot_path, ROOT / "bench" / "figures" / plot_path.name)
 
