@@ -3,25 +3,22 @@ killed in between."""
 
 import json
 import os
-import pathlib
-import re
 import signal
 import subprocess
 import sys
 import time
 import unittest
 
+import doc_pages
 from daemon import BIN, Daemon
+from doc_pages import CLIENT_PYTHON, ROOT
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 README = ROOT / "README.md"
-CLIENT_PYTHON = ROOT / "build" / "python" / "bin" / "python"
 
 
 def blocks():
     """The shell lines of each fenced block."""
-    found = re.findall(r"^```sh\n(.*?)^```", README.read_text(), re.MULTILINE | re.DOTALL)
-    return [[line for line in block.splitlines() if line] for block in found]
+    return [[line for line in block.splitlines() if line] for block in doc_pages.blocks(README, "sh")]
 
 
 def printed_lines(*arguments, **environment):
@@ -94,13 +91,27 @@ class Worker(unittest.TestCase):
 
     # A message that came while the worker started was leased for ever, and not handled.
     def test_a_worker_of_the_client_does_slow_work_once_and_survives_a_restart(self):
-        has_packages = CLIENT_PYTHON.exists() and subprocess.run([CLIENT_PYTHON, "-c", "import httpx"], capture_output=True).returncode == 0
-        if not has_packages:
-            self.skipTest("the packages of the Python client are not in build/python: run ./dev packages")
+        doc_pages.skip_without_client(self)
         self.do_slow_work_over_a_restart(README, CLIENT_PYTHON, "ValueError: it is bad")
 
+    def test_the_message_of_the_page_is_put_and_delivered(self):
+        doc_pages.skip_without_client(self)
+        text, = doc_pages.blocks(README, "python")
+        with Daemon() as daemon:
+            daemon.start()
+            text = text.replace("127.0.0.1:7420", f"127.0.0.1:{daemon.port}").replace("seconds=10", "seconds=1")
+            environment = dict(os.environ, PYTHONPATH=str(ROOT / "clients" / "python" / "src"))
+            worker = subprocess.Popen([CLIENT_PYTHON, "-c", text], stdout=subprocess.PIPE, text=True, env=environment)
+            try:
+                self.assertEqual(worker.stdout.readline(), "hello\n")
+                self.wait_until(lambda: daemon.client().request("GET", "/v1/queues/orders")[1]["pending"] == 0)
+            finally:
+                worker.terminate()
+                worker.communicate(timeout=60)
+
     def do_slow_work_over_a_restart(self, page, python, reason):
-        text, = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.MULTILINE | re.DOTALL)
+        text, = doc_pages.blocks(page, "python")
+        text = text.replace("seconds=10", "days=1")  # the message of the page is in the way
         with Daemon() as daemon:
             daemon.start()
             client = daemon.client()
