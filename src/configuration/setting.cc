@@ -98,7 +98,15 @@ constexpr Setting kSettings[] = {
          "Further host names of the server, such as the name of a proxy in front of it, and "
          "hosts whose web pages may call the server, with scheme and port if they are not the "
          "usual ones: https://dw.example:8443."}),
-    at<kApi, &Api::dashboard>({"http.dashboard", Kind::yes_or_no, "Serve the dashboard at / of the HTTP address."}),
+    at<kApi, &Api::dashboard>(
+        {"http.dashboard", Kind::yes_or_no,
+         "Serve the dashboard at / of the HTTP address, and the pages of the documentation at /docs."}),
+    at<kApi, &Api::docs>({.name = "http.docs",
+                          .kind = Kind::text,
+                          .sentence = "Directory of the pages of the documentation, as the package duewheel-doc "
+                                      "installs them. They are read at the start. Without them /docs has the error "
+                                      "codes alone.",
+                          .may_be_empty = true}),
 
     at<&ServerOptions::io_threads>(
         {.name = "io.threads",
@@ -155,7 +163,8 @@ constexpr Setting kSettings[] = {
 
     at<&ServerOptions::auth_required>(
         {"auth.required", Kind::yes_or_no,
-         "Require an access token for every request but /healthz and the files of the dashboard. Without this setting "
+         "Require an access token for every request but /healthz and the files of the dashboard and the documentation. "
+         "Without this setting "
          "a server that listens beyond "
          "loopback requires one, and a server on loopback does not. The first token is made with `duewheel token add "
          "ID --data DIR --admin` while the server is stopped."}),

@@ -135,7 +135,8 @@ HttpApi::HttpApi(CommandPort& port, HttpApiOptions options, LogSink& log)
       responder_(options_, log),
       waiting_(port, activity_, sessions_, responder_),
       events_(
-          port, [this] { return stats(kStatsQueues).body; }, options_.recent_log, sessions_) {}
+          port, [this] { return stats(kStatsQueues).body; }, options_.recent_log, sessions_),
+      docs_(options_.dashboard ? options_.docs : std::string()) {}
 
 void HttpApi::handle(const HttpRequest& request, HttpReply reply) {
     RequestNote note = RequestLog::note(request, monotonic_now_ns());
@@ -303,9 +304,10 @@ void HttpApi::answer_page(const Admitted& admitted, RequestNote note, HttpReply 
     if (admitted.call.what == Call::stats) return give(read_stats(request));
     if (admitted.call.what == Call::events) return answer_events(admitted, std::move(note), std::move(reply));
     if (admitted.call.what == Call::lateness) return give(answer_lateness_call(request, port_, options_));
-    if (admitted.call.what == Call::dashboard || admitted.call.what == Call::asset) {
-        if (!options_.dashboard) return give(dashboard_is_off());
-        const HttpResponse file = answer_dashboard_file(request);
+    const bool is_docs = admitted.call.what == Call::docs;
+    if (is_docs || admitted.call.what == Call::dashboard || admitted.call.what == Call::asset) {
+        if (!is_docs && !options_.dashboard) return give(dashboard_is_off());
+        const HttpResponse file = is_docs ? docs_.answer(request) : answer_dashboard_file(request);
         return responder_.answer(std::move(reply), note, file,
                                  file.status == 404 ? "unknown_path"_code : ErrorCode::none);
     }

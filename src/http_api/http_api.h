@@ -22,6 +22,7 @@
 #include "http_api/access/caller.h"
 #include "http_api/api_responder.h"
 #include "http_api/calls/call_path.h"
+#include "http_api/calls/docs_site.h"
 #include "http_api/calls/event_streams.h"
 #include "http_api/calls/recent_log.h"
 #include "http_api/calls/request_log.h"
@@ -64,9 +65,10 @@ struct HttpApiOptions {
     std::function<std::optional<HttpResponse>(const HttpRequest&, const CallPath&)> redirect =
         [](const HttpRequest&, const CallPath&) { return std::nullopt; };
     CallerRules callers;
-    bool auth_required = false;             // a request needs an access token
-    bool dashboard = true;                  // serve the dashboard
-    const RecentLog* recent_log = nullptr;  // of events; null: they have no log lines
+    bool auth_required = false;                         // a request needs an access token
+    bool dashboard = true;                              // serve the dashboard, and the documentation
+    std::string docs = "/usr/share/doc/duewheel/html";  // the directory of the documentation's pages
+    const RecentLog* recent_log = nullptr;              // of events; null: they have no log lines
     AuditPort* audit = nullptr;  // records administrative requests and refusals of access; null: they are not recorded
     RequestLogOptions requests;
     std::string contract;  // contract_text()
@@ -159,6 +161,7 @@ class HttpApi {
     DashboardSessions sessions_;
     WaitingRequests waiting_;
     EventStreams events_;
+    const DocsSite docs_;
     std::string wheel_page_;
     std::int64_t wheel_page_until_ns_ = 0;
 };

@@ -1,5 +1,5 @@
 // The problem document (RFC 9457) that answers a refused request. Codes, statuses and titles are rows of
-// base/error_codes.h. docs/http_api.md explains those that clients can receive; a test keeps the two consistent.
+// base/error_codes.h, and answers/error_page.h says what to do about them.
 #pragma once
 
 #include <functional>

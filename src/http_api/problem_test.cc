@@ -10,7 +10,9 @@
 #include <gtest/gtest.h>
 
 #include "base/error_codes.h"
+#include "http_api/answers/error_page.h"
 #include "http_api/http_api.h"
+#include "support/generated_table.h"
 
 namespace duewheel::problem_test {
 namespace {
@@ -74,25 +76,27 @@ TEST(ErrorCodes, those_of_the_timer_library_are_in_the_table) {
     EXPECT_EQ("bad_cron"_code, ErrorCode::bad_cron);
 }
 
-TEST(Problem, every_code_for_clients_is_documented_with_its_status) {
-    const std::string page = content_of(DUEWHEEL_SOURCE_DIR "/docs/http_api.md");
-    for (const ErrorCodeRow& of : kErrorCodes) {
-        if (of.status == 0) continue;
-        const std::string row = "\n| `" + std::string(of.name) + "` | " + std::to_string(of.status) + " | ";
-        EXPECT_NE(page.find(row), std::string::npos) << "docs/http_api.md lacks the row" << row;
+TEST(ErrorPage, the_documentation_has_an_entry_for_each_code_for_clients) {
+    std::string page = "\n";
+    for (const auto& [code, text] : error_advice()) {
+        const ErrorCodeRow& row = *find_error_code(code);
+        page.append("\n## `").append(code).append("`\n\n**").append(std::to_string(row.status)).append(" ");
+        page.append(row.title).append(".** ").append(text).append("\n\nRetry: ");
+        page.append(retry_text(row.status)).append("\n");
     }
+    expect_table_in_page(DUEWHEEL_SOURCE_DIR "/docs/errors.md",
+                         "<!-- Made from src/http_api/answers/error_page.cc. -->", page);
 }
 
-TEST(Problem, the_documentation_names_no_other_code) {
-    std::string page = content_of(DUEWHEEL_SOURCE_DIR "/docs/http_api.md");
-    const std::size_t table = page.find("\n| code | status |");
-    ASSERT_NE(table, std::string::npos);
-    page.resize(page.find("\n\n", table));
-    for (std::size_t at = page.find("\n| `", table); at != std::string::npos; at = page.find("\n| `", at + 1)) {
-        const std::string code = page.substr(at + 4, page.find('`', at + 4) - at - 4);
-        const ErrorCodeRow* row = find_error_code(code);
-        EXPECT_TRUE(row != nullptr && row->status != 0) << code;
+TEST(ErrorPage, of_the_server_has_the_same_entries_as_html) {
+    for (const auto& [code, text] : error_advice()) {
+        EXPECT_NE(error_page().find("<h2 id=\"" + std::string(code) + "\">"), std::string::npos) << code;
     }
+    EXPECT_NE(error_page().find("<h2 id=\"audit_unavailable\"><code>audit_unavailable</code></h2>\n"
+                                "<p><b>503 Audit log unavailable.</b> Try again after <code>Retry-After</code>: the "
+                                "audit log cannot be written."),
+              std::string::npos);
+    for (const char* markdown : {"`", "](", ".md"}) EXPECT_EQ(error_page().find(markdown), std::string::npos);
 }
 
 TEST(Problem, has_retry_after_only_for_temporary_problems) {
@@ -115,8 +119,9 @@ TEST(Problem, a_code_that_is_not_for_clients_is_an_internal_error) {
     const Error error{"damaged_log"_code, "said \"so\""};
     const HttpResponse response = problem(error);
     EXPECT_EQ(response.status, 500);
-    EXPECT_EQ(response.body, R"({"type":"about:blank","title":"Internal server error","status":500,"code":"internal",)"
-                             R"("detail":"said \"so\""})");
+    EXPECT_EQ(response.body,
+              R"({"type":"about:blank","title":"Internal server error","status":500,"code":"internal",)"
+              R"("detail":"said \"so\""})");
 }
 
 // A Host field with a byte that is no text, quoted in the refusal, made the whole document no JSON.
@@ -133,8 +138,10 @@ TEST(Problem, of_the_http_server_looks_like_any_other) {
     const HttpResponse response = format_http_error(414, "target_too_long"_code, "The address is too long.");
     EXPECT_EQ(response.status, 414);
     EXPECT_EQ(response.content_type, "application/problem+json");
-    EXPECT_EQ(response.body, R"({"type":"about:blank","title":"Target too long","status":414,"code":"target_too_long",)"
-                             R"("detail":"The address is too long."})");
+    EXPECT_EQ(
+        response.body,
+        R"({"type":"about:blank","title":"Target too long","status":414,"code":"target_too_long",)"
+        R"("detail":"The address is too long."})");
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ class Provocation:
         self.name = re.sub("^patch", "set", self.name)
         self.method = method.upper()
         self.path = path
-        self.names = {"namespace": "default", "queue": "q", "group": "g", "id": ISSUED_NEVER, "token": TOKEN, "file": "none.js", "schedule": "s", "watchdog": "w", "token_id": "t"}
+        self.names = {"namespace": "default", "queue": "q", "group": "g", "id": ISSUED_NEVER, "token": TOKEN, "file": "none.js", "page": "none", "schedule": "s", "watchdog": "w", "token_id": "t"}
         self.query = "queue=q&key=taken" if self.by_key else "queue=q" if self.name == "history" else ""
         self.headers = dict(LINES) if self.name == "putMany" else {}
         self.body = None
@@ -636,6 +636,7 @@ class Answers(unittest.TestCase):
         asset = re.search('"/assets/([^"]+)"', ask(daemon.port, "GET", "/").text)[1]
         for method in ("GET", "HEAD"):
             say(method, "assets/{file}", file=asset)
+            say(method, "docs/{page}", page="errors")
         say("POST", "v1/clock:advance", {"by": "1s"})
         return met
 

@@ -46,8 +46,9 @@ class Site(unittest.TestCase):
         cls.pages = {path: Page(path) for path in cls.root.rglob("*.html")}
 
     def test_has_all_pages(self):
-        for name in ("index", "http_api", "ARCHITECTURE", "bench/index", "clients/python/index", "decisions/index"):
+        for name in ("index", "errors", "http_api", "ARCHITECTURE", "bench/index", "clients/python/index", "decisions/index"):
             self.assertIn(self.root / f"{name}.html", self.pages)
+        self.assertIn("queue_full", self.pages[self.root / "errors.html"].ids)
 
     def test_loads_only_its_own_files_and_has_no_inline_script_or_style(self):
         for path, page in self.pages.items():

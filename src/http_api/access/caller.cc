@@ -88,9 +88,10 @@ bool is_own_page(std::string_view origin, const HttpRequest& request, std::strin
     });
 }
 
-// A person who follows a link to the dashboard; its files are requested by its own page.
-bool is_link_to_dashboard(const HttpRequest& request) {
-    return request.path == "/" && request.header("Sec-Fetch-Mode") == "navigate";
+// A person who follows a link to the dashboard or to the documentation; their files are requested by their own pages.
+bool is_link_to_page(const HttpRequest& request) {
+    return (request.path == "/" || request.path == "/docs" || request.path.starts_with("/docs/")) &&
+           request.header("Sec-Fetch-Mode") == "navigate";
 }
 
 Error foreign_host(std::string_view host) {
@@ -129,7 +130,7 @@ Status check_caller(const HttpRequest& request, const CallerRules& rules) {
     if (rules.check_host && host && !is_own_host(*host, rules)) return foreign_host(*host);
     const bool is_read = request.method == "GET" || request.method == "HEAD";
     const bool is_cross_site = request.header("Sec-Fetch-Site") == "cross-site";
-    if (is_read && (!is_cross_site || is_link_to_dashboard(request))) return {};
+    if (is_read && (!is_cross_site || is_link_to_page(request))) return {};
     return check_page(request, rules);
 }
 

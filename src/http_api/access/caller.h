@@ -6,8 +6,8 @@
 // - Origin: a script or form of a page that sends a changing request includes its origin. Origins other than this
 //   server's own are refused, whatever the type of the body: a form of type text/plain is no loophole;
 // - Sec-Fetch-Site: says of each request whether its page is of another site. Such requests are refused, reads too: the
-//   browser hides the response from the page, but not how long it took. Only a link to the dashboard may come from
-//   anywhere;
+//   browser hides the response from the page, but not how long it took. Only a link to the dashboard or the
+//   documentation may come from anywhere;
 // - Host: a page can give its own name the address 127.0.0.1 after it was loaded (DNS rebinding), and then has
 //   the same origin.
 //   But Host still has that name, and an unknown name is refused, also for reads.

@@ -114,8 +114,11 @@ TEST(Caller, a_page_of_another_site_may_not_read_but_link_to_the_dashboard) {
     const HttpField foreign{"Sec-Fetch-Site", "cross-site"};
     EXPECT_EQ(get("/v1/stats", {foreign}), "foreign_origin Sec-Fetch-Site");
     EXPECT_EQ(get("/v1/stats", {foreign, {"Sec-Fetch-Mode", "navigate"}}), "foreign_origin Sec-Fetch-Site");
-    EXPECT_EQ(get("/", {foreign}), "foreign_origin Sec-Fetch-Site");
-    EXPECT_EQ(get("/", {foreign, {"Sec-Fetch-Mode", "navigate"}}), "fine");
+    for (const char* page : {"/", "/docs", "/docs/errors"}) {
+        EXPECT_EQ(get(page, {foreign, {"Sec-Fetch-Mode", "navigate"}}), "fine") << page;
+        EXPECT_EQ(get(page, {foreign}), "foreign_origin Sec-Fetch-Site") << page;
+    }
+    EXPECT_EQ(get("/docsx", {foreign, {"Sec-Fetch-Mode", "navigate"}}), "foreign_origin Sec-Fetch-Site");
     EXPECT_EQ(get("/v1/stats", {foreign, {"Origin", "https://dw.example"}}), "fine") << "a site of the operator";
     EXPECT_EQ(get("/v1/stats", {foreign, {"Origin", "https://evil.example"}}), "foreign_origin Origin");
     EXPECT_EQ(get("/v1/stats", {{"Sec-Fetch-Site", "same-origin"}}), "fine");

@@ -125,7 +125,7 @@ constexpr bool are_all_decided() {
     for (const ServerPage& page : kServerPages) {
         if (static_cast<unsigned>(page.what) != place++ || !is_decided(page.methods, page.needs)) return false;
     }
-    return place == static_cast<unsigned>(What::asset) + 1;
+    return place == static_cast<unsigned>(What::docs) + 1;
 }
 static_assert(are_all_decided(), "a call is missing, out of order, or has a method of which no scope is said");
 
@@ -194,6 +194,7 @@ std::optional<CallPath> find_call(const HttpRequest& request) {
         if (page.path == request.path) return CallPath{page.what, {}, {}, {}};
     }
     if (request.path.starts_with("/assets/")) return CallPath{What::asset, {}, {}, {}};
+    if (request.path == "/docs" || request.path.starts_with("/docs/")) return CallPath{What::docs, {}, {}, {}};
     std::optional<CallPath> call = find_call(request.segments);
     if (call && call->what == What::put && request.method == "POST") call->is_raw_put = !is_json(request);
     return call;

@@ -81,7 +81,8 @@ struct CallPath {
         session,  // of the dashboard
         // Files of the dashboard.
         dashboard,
-        asset
+        asset,
+        docs  // pages of the documentation
     } what = What::put;
     std::string_view name_space = kDefaultNamespace;  // this and the name: raw, not decoded and not checked
     std::string_view name;          // of the queue, schedule, watchdog or token, the message's id, the lease token
@@ -143,6 +144,7 @@ inline constexpr ServerPage kServerPages[] = {
      {.get = {Reach::no_token}, .post = {Reach::no_token}, .del = {Reach::no_token}}},
     {CallPath::What::dashboard, "/", "GET, HEAD", {.get = {Reach::no_token}}},
     {CallPath::What::asset, "/assets/{file}", "GET, HEAD", {.get = {Reach::no_token}}},
+    {CallPath::What::docs, "/docs/{page}", "GET, HEAD", {.get = {Reach::no_token}}},
 };
 
 // Whether it is a page of the server itself.

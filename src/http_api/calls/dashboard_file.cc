@@ -76,22 +76,14 @@ bool has_current(const HttpRequest& request, std::string_view etag) {
 
 }  // namespace
 
-HttpResponse answer_dashboard_file(const HttpRequest& request) {
-    const std::span<const DashboardFile> files = dashboard_files();
-    const auto file =
-        std::find_if(files.begin(), files.end(), [&](const DashboardFile& each) { return each.path == request.path; });
-    if (file == files.end()) {
-        return problem(
-            {"unknown_path"_code,
-             "the dashboard of this server has no such file: reload the page, it may be of another version"});
-    }
-    const bool compressed = accepts_gzip(request);
-    const std::string etag = "\"" + std::string(file->hash) + (compressed ? "-gzip\"" : "\"");
+HttpResponse answer_file(const HttpRequest& request, const DashboardFile& file, std::string_view caching) {
+    const bool compressed = !file.gzip.empty() && accepts_gzip(request);
+    const std::string etag = "\"" + std::string(file.hash) + (compressed ? "-gzip\"" : "\"");
     HttpResponse response;
     response.headers = {
         {"ETag", etag},
         {"Vary", "Accept-Encoding"},
-        {"Cache-Control", file->path == "/" ? "no-cache" : "public, max-age=31536000, immutable"},
+        {"Cache-Control", std::string(caching)},
         {"Content-Security-Policy",
          "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
          "font-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"},
@@ -101,10 +93,22 @@ HttpResponse answer_dashboard_file(const HttpRequest& request) {
         response.status = 304;
         return response;
     }
-    response.content_type = media_type(file->path);
-    response.body = compressed ? file->gzip : file->bytes;
+    response.content_type = media_type(file.path);
+    response.body = compressed ? file.gzip : file.bytes;
     if (compressed) response.headers.push_back({"Content-Encoding", "gzip"});
     return response;
+}
+
+HttpResponse answer_dashboard_file(const HttpRequest& request) {
+    const std::span<const DashboardFile> files = dashboard_files();
+    const auto file =
+        std::find_if(files.begin(), files.end(), [&](const DashboardFile& each) { return each.path == request.path; });
+    if (file == files.end()) {
+        return problem(
+            {"unknown_path"_code,
+             "the dashboard of this server has no such file: reload the page, it may be of another version"});
+    }
+    return answer_file(request, *file, file->path == "/" ? "no-cache" : "public, max-age=31536000, immutable");
 }
 
 }  // namespace duewheel

@@ -14,14 +14,17 @@
 namespace duewheel {
 
 struct DashboardFile {
-    std::string_view path;  // "/" or "/assets/NAME"
+    std::string_view path;  // "/" or "/assets/NAME"; its ending says the media type
     std::string_view bytes;
-    std::string_view gzip;  // the same, compressed
+    std::string_view gzip;  // the same, compressed; empty: only the bytes are sent
     std::string_view hash;  // of the bytes
 };
 
 // All of them, the page first. Defined in the generated source.
 std::span<const DashboardFile> dashboard_files();
+
+// The response to GET or HEAD with this file, or 304 if the client has it. `caching` is the value of Cache-Control.
+HttpResponse answer_file(const HttpRequest& request, const DashboardFile& file, std::string_view caching);
 
 // The response to GET or HEAD for the path of the request: the file, or 304 if the client has it. Code: unknown_path.
 HttpResponse answer_dashboard_file(const HttpRequest& request);

@@ -106,8 +106,8 @@ TEST(ShardPlacement, a_lease_is_where_its_message_is) {
 TEST(ShardPlacement, each_node_answers_for_itself) {
     for (const std::string path :
          {"/healthz", "/readyz", "/metrics", "/v1/stats", "/v1/events", "/v1/lateness", "/v1/wheel", "/openapi.json",
-          "/v1/clock", "/v1/session", "/", "/assets/x.js", "/v1/namespaces", "/v1/tokens", "/v1/tokens/t",
-          "/v1/tokens/t:rotate", "/v1/namespaces/%zz/queues"}) {
+          "/v1/clock", "/v1/session", "/", "/assets/x.js", "/docs/errors", "/v1/namespaces", "/v1/tokens",
+          "/v1/tokens/t", "/v1/tokens/t:rotate", "/v1/namespaces/%zz/queues"}) {
         EXPECT_EQ(shard_of({"GET", path}, 3), "any") << path;
     }
 }
