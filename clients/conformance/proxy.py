@@ -253,7 +253,7 @@ class Proxy:
 def own_response(rule, path):
     if rule.fault == "redirect":
         rule.status, rule.code = 307, "other_node"
-    problem = json.dumps({"type": "about:blank", "title": "Made by the proxy", "status": rule.status, "code": rule.code,
+    problem = json.dumps({"type": f"/docs/errors#{rule.code}", "title": "Made by the proxy", "status": rule.status, "code": rule.code,
                           "detail": "the proxy of the conformance scenarios answers this instead of the server"})
     if rule.kind == "text/html":
         problem = "<html><body>Another program</body></html>"

@@ -1,6 +1,7 @@
 #include "http_api/problem.h"
 
 #include "base/error_codes.h"
+#include "http_api/answers/error_page.h"
 #include "shared/utf8.h"
 
 namespace duewheel {
@@ -17,7 +18,7 @@ const ErrorCodeRow& row_for_clients(ErrorCode code) {
 
 void write_problem(JsonWriter& json, const Error& error) {
     const ErrorCodeRow& row = row_for_clients(error.code);
-    json.text("type", "about:blank").text("title", row.title).number("status", row.status);
+    json.text("type", error_page_path(row.name)).text("title", row.title).number("status", row.status);
     // Both may quote what a client sent, and header fields may contain bytes that are not UTF-8.
     json.text("code", row.name).text("detail", as_utf8(error.message));
     if (!error.field.empty()) json.text("field", as_utf8(error.field));

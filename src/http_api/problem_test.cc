@@ -120,7 +120,7 @@ TEST(Problem, a_code_that_is_not_for_clients_is_an_internal_error) {
     const HttpResponse response = problem(error);
     EXPECT_EQ(response.status, 500);
     EXPECT_EQ(response.body,
-              R"({"type":"about:blank","title":"Internal server error","status":500,"code":"internal",)"
+              R"({"type":"/docs/errors#internal","title":"Internal server error","status":500,"code":"internal",)"
               R"("detail":"said \"so\""})");
 }
 
@@ -140,7 +140,7 @@ TEST(Problem, of_the_http_server_looks_like_any_other) {
     EXPECT_EQ(response.content_type, "application/problem+json");
     EXPECT_EQ(
         response.body,
-        R"({"type":"about:blank","title":"Target too long","status":414,"code":"target_too_long",)"
+        R"({"type":"/docs/errors#target_too_long","title":"Target too long","status":414,"code":"target_too_long",)"
         R"("detail":"The address is too long."})");
 }
 

@@ -210,11 +210,12 @@ TEST(AnswerText, of_a_refusal) {
     const HttpResponse response = answer_text(error);
     EXPECT_EQ(response.status, 404);
     EXPECT_EQ(response.content_type, "application/problem+json");
-    EXPECT_EQ(response.body, R"({"type":"about:blank","title":"No such message","status":404,"code":"unknown_id",)"
-                             R"("detail":"No \"such\" message.","field":"id"})");
+    EXPECT_EQ(response.body,
+              R"({"type":"/docs/errors#unknown_id","title":"No such message","status":404,"code":"unknown_id",)"
+              R"("detail":"No \"such\" message.","field":"id"})");
     EXPECT_TRUE(response.headers.empty());
     EXPECT_EQ(answer_text(Error{"bad_json"_code, "x"}).body,
-              R"({"type":"about:blank","title":"Invalid JSON","status":400,"code":"bad_json","detail":"x"})");
+              R"({"type":"/docs/errors#bad_json","title":"Invalid JSON","status":400,"code":"bad_json","detail":"x"})");
 }
 
 TEST(AnswerText, sends_retry_after_to_a_limited_client) {

@@ -248,6 +248,10 @@ std::string_view retry_text(int status) {
     }
 }
 
+std::string error_page_path(std::string_view code) {
+    return "/docs/errors#" + std::string(code);
+}
+
 const std::string& error_page() {
     static const std::string kPage = [] {
         std::string page(kHead);

@@ -19,6 +19,10 @@ std::span<const ErrorAdvice> error_advice();
 // Whether the same request can be sent again after an error of this status: the end of "Retry: ...", in Markdown.
 std::string_view retry_text(int status);
 
+// The path of the page on the codes, and in it the place of each: "/docs/errors#queue_full". The `type` of a problem
+// document.
+std::string error_page_path(std::string_view code);
+
 // An HTML page with all of them, for /docs and /docs/errors. Made at the first call.
 const std::string& error_page();
 

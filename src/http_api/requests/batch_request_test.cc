@@ -152,7 +152,7 @@ TEST(BatchRequest, each_lease_is_a_command_and_a_result_of_its_own) {
     const std::string one =
         R"({"status":200,"outcome":"retrying","due":"2027-01-01T06:00:00.000Z","due_ms":1798783200000})";
     const std::string text(body_of(answer));
-    EXPECT_EQ(text.rfind(R"({"results":[)" + one + R"(,{"type":"about:blank")", 0), 0u) << text;
+    EXPECT_EQ(text.rfind(R"({"results":[)" + one + R"(,{"type":"/docs/errors#bad_lease_token")", 0), 0u) << text;
     EXPECT_NE(text.find(R"("code":"bad_lease_token")"), std::string::npos);
     EXPECT_NE(text.find(R"("field":"leases[1]"},)" + one + "]}"), std::string::npos) << text;
     EXPECT_EQ(server.api().waiting(), 0u);

@@ -1239,8 +1239,7 @@ export interface components {
             reason?: string;
         };
         Problem: {
-            /** @constant */
-            type: "about:blank";
+            type: string;
             title: string;
             status: number;
             /** @enum {unknown} */
