@@ -110,7 +110,8 @@ class Packages(unittest.TestCase):
         cls.server = the_package(options.packages, "duewheel")
         cls.library = the_package(options.packages, "libduewheel-dev")
         cls.client = the_package(options.packages, "libduewheel-client-dev")
-        cls.packages = (cls.server, cls.library, cls.client)
+        cls.docs = the_package(options.packages, "duewheel-doc")
+        cls.packages = (cls.server, cls.library, cls.client, cls.docs)
         for package in cls.packages:
             run("dpkg-deb", "-x", package, cls.folder / package.name.split("_")[0])
         cls.root = cls.folder / "duewheel"
@@ -163,7 +164,7 @@ class Packages(unittest.TestCase):
             self.assertEqual(package.read_bytes(), (again / package.name).read_bytes(), package.name)
 
     def test_hold_no_path_of_the_build(self):
-        for path in (path for name in ("duewheel", "libduewheel-dev", "libduewheel-client-dev") for path in (self.folder / name).rglob("*")):
+        for path in (path for name in ("duewheel", "libduewheel-dev", "libduewheel-client-dev", "duewheel-doc") for path in (self.folder / name).rglob("*")):
             if path.is_file():
                 self.assertNotIn(str(ROOT).encode(), path.read_bytes(), path)
 
@@ -192,11 +193,14 @@ class Packages(unittest.TestCase):
     def test_the_server_runs_from_where_it_is_unpacked(self):
         data = self.folder / "data"
         with serving([self.root / "usr/bin/duewheeld", "--config", self.root / "etc/duewheel/duewheel.toml", "--data", data,
-                      "--http", "127.0.0.1:0"], [self.root / "usr/bin/duewheel"], self.folder / "log") as server:
+                      "--http", "127.0.0.1:0", "--http-docs", self.folder / "duewheel-doc/usr/share/doc/duewheel/html"],
+                     [self.root / "usr/bin/duewheel"], self.folder / "log") as server:
             server("put", "mail", "hello", "--in", "200ms")
             leased = server.answer("lease", "mail", "--wait", "20s")["messages"]
             self.assertEqual([message["body"] for message in leased], ["hello"])
             server("ack", leased[0]["lease"])
+            self.assertIn('id="queue_full"', run("curl", "-sf", server.url + "/docs/errors"))
+            self.assertIn("<title>The dashboard", run("curl", "-sf", server.url + "/docs/dashboard"))
             self.assertEqual(server.stop(), 0)
 
     def test_a_project_finds_the_library(self):
