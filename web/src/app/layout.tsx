@@ -22,7 +22,7 @@ const t = dictionary(
     pollingAbout: 'The page requests the numbers every two seconds', account: 'Access', signIn: 'Sign in',
     work: 'Messages', plan: 'Planned', server: 'Server',
     notFound: 'There is no such page.', overview: 'Go to the overview', leaveNamespace: 'Show the namespace default',
-    keySearch: 'Go to the search field', keyHelp: 'Show this list', keyClose: 'Close a dialog',
+    keySearch: 'Go to the search field', keyHelp: 'Show this list', keyClose: 'Close a dialog', docs: 'Documentation',
   },
   {
     skip: '跳到正文', menu: '菜单', pages: '页面', language: '语言', keys: '快捷键',
@@ -32,7 +32,7 @@ const t = dictionary(
     pollingAbout: '每两秒查询一次', account: '访问权限', signIn: '登录',
     work: '消息', plan: '计划', server: '服务器',
     notFound: '没有这个页面。', overview: '前往总览', leaveNamespace: '显示命名空间 default',
-    keySearch: '定位到搜索框', keyHelp: '显示此列表', keyClose: '关闭对话框',
+    keySearch: '定位到搜索框', keyHelp: '显示此列表', keyClose: '关闭对话框', docs: '文档',
   },
 )
 
@@ -122,6 +122,7 @@ function Keys() {
       </dl>
       <div class="dialog-actions">
         <button type="button" class="button" onClick={() => (keysShown.value = false)}>{terms.close}</button>
+        <a class="button" href="/docs/" target="_blank">{t.docs}</a>
       </div>
     </Dialog>
   )

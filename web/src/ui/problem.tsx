@@ -37,7 +37,7 @@ export function ProblemNote({ error, retry }: { error: Error; retry?: () => void
     <div class="note bad" role="alert">
       <p class="note-title">
         {problem ? problem.title : error instanceof NoConnection ? t.noConnection : t.unexpected}
-        {problem && <code class="chip">{problem.code}</code>}
+        {problem && <a href={`/docs/errors#${problem.code}`} target="_blank"><code class="chip">{problem.code}</code></a>}
       </p>
       {problem?.status === 403 && <p>{t.forbidden}</p>}
       {problem ? problem.detail && <p>{visible(sentence(problem.detail))}</p> : !(error instanceof NoConnection) && <p>{visible(error.message)}</p>}
