@@ -110,7 +110,8 @@ class Job:
 
     def progress(self, value: Any, checkpoint: Any = None) -> None:
         """Says how far the work is: 0 to 1, or any JSON of up to 1 KiB. A checkpoint is what the next attempt gets if this one does
-        not end. Both are sent soon, by another thread, and only the newest ones. What is refused is logged and dropped."""
+        not end. Both are sent soon, by another thread, and only the newest ones; before a failure, at the latest. What is refused is logged
+        and dropped."""
         try:
             said = {"progress": copied(value), **({} if checkpoint is None else {"checkpoint": copied(checkpoint)})}
         except (TypeError, ValueError, RuntimeError) as error:
