@@ -24,7 +24,8 @@ class Page(unittest.TestCase):
                     "tools/kafka_cluster.py start": f"{tool} start --port {broker}", "tools/kafka_cluster.py run": f"{tool} run",
                     "tools/kafka_cluster.py remove": f"{tool} remove", "9092": broker, "7421": node1, "7422": node2})
             finally:
-                subprocess.run([TOOLS / "kafka_cluster.py", "--directory", f"{directory}/cluster", "remove"], stdout=subprocess.DEVNULL, check=False)
+                subprocess.run([TOOLS / "kafka_cluster.py", "--directory", f"{directory}/cluster", "remove"], stdout=subprocess.DEVNULL,
+                               stderr=subprocess.DEVNULL, check=False)
 
 
 if __name__ == "__main__":
