@@ -31,7 +31,6 @@ AGE = r"(\d+(\.\d+)?(us|ms|s|m|h|d)\b ?)+"
 VARYING = ((re.compile(r"\bdw_[\w-]+|\b[\w-]{32,}"), "SECRET"),
            (re.compile(rf"\b((in|waited) {AGE}|{AGE}(late|ago)|now\b)"), "WHEN "),
            (re.compile(r"\b(zone data|records) +\w+"), r"\1 N"),
-           (re.compile(r'"(lateness|wait)_ms": ?\d+'), r'"\1_ms": N'),
            (re.compile(r"\b\d{4,}(\.\d+)?\b"), "N"))
 
 
@@ -89,6 +88,8 @@ class Page:
                                      env=environment, start_new_session=True)
             try:
                 shell.wait(WITHIN_S)
+            except subprocess.TimeoutExpired as error:
+                raise AssertionError(f"{self.path.name} has not ended; it printed\n{(folder / 'printed').read_text()}") from error
             finally:
                 with contextlib.suppress(ProcessLookupError):  # none is left
                     os.killpg(shell.pid, signal.SIGKILL)
@@ -124,8 +125,7 @@ def check(test, path, replaced=None):
                        DUEWHEEL_SERVER=f"http://127.0.0.1:{port}", DUEWHEEL_STORE_SEGMENT_SIZE="4MiB")
     with tempfile.TemporaryDirectory(prefix="duewheel-page-") as name:
         folder = pathlib.Path(name)
-        for linked in ("tools", "packaging"):
-            (folder / linked).symlink_to(ROOT / linked)
+        (folder / "tools").symlink_to(ROOT / "tools")
         printed = page.run(folder, environment)
     parts = page.parts()
     test.assertEqual(len(printed), len(parts), "the shell ended early: " + "".join(printed[-1:]))
