@@ -27,7 +27,7 @@ namespace duewheel {
 
 class CommandQueue : Uses<EngineOptions, RecentTier, Lookups> {
   public:
-    using Lines = FairLines<PendingCommand>;
+    using Lines = FairLines<PendingPtr>;
 
     CommandQueue(const Uses& uses, const NamespaceTable& namespaces) : Uses(uses), namespaces_(namespaces) {}
 
@@ -42,9 +42,9 @@ class CommandQueue : Uses<EngineOptions, RecentTier, Lookups> {
     // Removes the puts without a lookup result for which `drops` is true.
     template <class Drops>
     void erase_puts_if(Drops&& drops) {
-        puts_.erase_if([&](const PendingCommand& put) {
-            if (!drops(put)) return false;
-            release(put.line, put.bytes);
+        puts_.erase_if([&](const PendingPtr& put) {
+            if (!drops(*put)) return false;
+            release(put->line, put->bytes);
             return true;
         });
     }
@@ -72,11 +72,16 @@ class CommandQueue : Uses<EngineOptions, RecentTier, Lookups> {
         std::size_t bytes = 0;
     };
 
-    const std::string* name_space_of(const Command& command) const;
-    LineKey line_of(const Command& command) const;
-    std::uint32_t weight_of(const Command& command) const;
+    struct Names {
+        const std::string* name_space = nullptr;
+        const std::string* line = nullptr;  // null: that of all other commands of the namespace
+    };
+
+    Names names_of(const Command& command) const;
+    static LineKey line_of(const Names& names);
+    std::uint32_t weight_of(const Names& names) const;
     bool may_wait(LineKey line, std::size_t bytes) const;
-    static void push(Lines& lines, PendingCommand&& pending);
+    static void push(Lines& lines, PendingPtr pending);
 
     const NamespaceTable& namespaces_;
     Lines looked_up_;

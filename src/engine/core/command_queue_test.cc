@@ -21,9 +21,9 @@ struct Trial {
         return commands.push(std::move(put), 1, nullptr);
     }
     PendingCommand take(CommandQueue::Lines& lines) {
-        PendingCommand taken = lines.take(1);
-        commands.release(taken.line, taken.bytes);
-        return taken;
+        const PendingPtr taken = lines.take(1);
+        commands.release(taken->line, taken->bytes);
+        return std::move(*taken);
     }
 
     TrialContext trial;
@@ -38,8 +38,8 @@ TEST(CommandQueue, puts_and_other_commands_have_lines_of_their_own_and_return_to
     ASSERT_TRUE(test.commands.push(CancelCommand{.id = 5}, 2, nullptr));
     EXPECT_EQ(test.commands.puts().size(), 1u);
     EXPECT_EQ(test.commands.others().size(), 1u);
-    test.commands.push_looked_up(test.commands.puts().take(1));
-    test.commands.push_looked_up(test.commands.others().take(1));
+    test.commands.push_looked_up(std::move(*test.commands.puts().take(1)));
+    test.commands.push_looked_up(std::move(*test.commands.others().take(1)));
     EXPECT_EQ(test.commands.looked_up_puts().size(), 1u);
     EXPECT_EQ(test.commands.looked_up().size(), 1u);
     EXPECT_EQ(test.commands.waiting_bytes(), 10u) << "counted once";
@@ -97,8 +97,8 @@ TEST(CommandQueue, namespaces_take_turns_by_weight) {
     }
     std::string order;
     for (int i = 0; i < 8; ++i) {
-        const PendingCommand taken = test.commands.puts().take(8'192);
-        order += std::get<PutCommand>(taken.command).name_space.front();
+        const PendingPtr taken = test.commands.puts().take(8'192);
+        order += std::get<PutCommand>(taken->command).name_space.front();
     }
     EXPECT_EQ(order, "lhhhlhhh");
 }
@@ -113,6 +113,24 @@ TEST(CommandQueue, a_command_with_a_lease_counts_for_the_namespace_of_its_messag
     EXPECT_EQ(accepted, 80);
     EXPECT_FALSE(test.put(std::string(kDefaultNamespace), 0)) << "its namespace has its share";
     EXPECT_TRUE(test.put("other", 0));
+}
+
+// The acks of a queue that is drained in batches of a thousand held up those of all others, and with them the
+// consumers, so that 100 messages a second of another queue came 30 ms late.
+TEST(CommandQueue, calls_with_a_lease_take_turns_by_the_queue_of_its_message) {
+    Trial test({});
+    const auto ack = [&](MessageId id) {
+        AckCommand command;
+        command.lease.id = id;
+        ASSERT_TRUE(test.commands.push(std::move(command), 1, nullptr));
+    };
+    const MessageId crowded = test.trial.put(test.trial.now), other = test.trial.put(test.trial.now, {}, "other");
+    for (int i = 0; i < 100; ++i) ack(crowded);
+    ack(other);
+    for (int i = 0; i < 100; ++i) ack(crowded);
+    int before = 0;
+    while (std::get<AckCommand>(test.commands.others().take(1'000)->command).lease.id != other) ++before;
+    EXPECT_LE(before, 9) << "a turn is eight kilobytes";
 }
 
 TEST(CommandQueue, puts_can_be_removed_while_they_wait) {

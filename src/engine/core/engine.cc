@@ -203,7 +203,7 @@ void Engine::check() const {
     recent_.check();
     wheel_.check();
     const bool new_put_waits =
-        commands_.puts().find_if([](const PendingCommand& put) { return !may_be_repeated(put.command); }) != nullptr;
+        commands_.puts().find_if([](const PendingPtr& put) { return !may_be_repeated(put->command); }) != nullptr;
     require(!segment_.refuses_puts() || !new_put_waits, "a put waits though the store is full");
     lifecycle_.check();
     dispatcher_.check();

@@ -111,9 +111,9 @@ void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t qu
         if (what == Takes::cleaning) return !is_of_cleaning(command);
         return (what == Takes::others && is_of_cleaning(command)) || is_held_back(command);
     };
-    std::vector<PendingCommand> deferred;
+    std::vector<PendingPtr> deferred;
     for (std::size_t left = from.size(); left > 0; --left) {
-        const Command& next = from.next().command;
+        const Command& next = from.next()->command;
         if (is_left(next)) {
             deferred.push_back(from.take(0));
             continue;
@@ -127,7 +127,8 @@ void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t qu
             segment_.note_unfit(at_most);
             break;
         }
-        PendingCommand pending = from.take(static_cast<std::int64_t>(at_most));
+        PendingPtr taken = from.take(static_cast<std::int64_t>(at_most));
+        PendingCommand& pending = *taken;
         [[maybe_unused]] const std::size_t before = batch().bytes();
         const LineKey line = pending.line;
         const std::size_t bytes = pending.bytes;
@@ -145,7 +146,7 @@ void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t qu
                     reply(pending.token, segment_.no_space_for(Adds::end));
                     break;
                 }
-                deferred.push_back(std::move(pending));
+                deferred.push_back(std::move(taken));
                 break;
             case Verdict::looking_up:
                 break;
@@ -153,7 +154,9 @@ void Engine::take_commands(CommandQueue::Lines& from, Takes what, std::size_t qu
     }
     // They keep their order, before the commands that were not examined.
     for (auto last = deferred.rbegin(); last != deferred.rend(); ++last) {
-        from.put_back(last->line, last->weight, std::move(*last));
+        const LineKey line = (*last)->line;
+        const std::uint32_t weight = (*last)->weight;
+        from.put_back(line, weight, std::move(*last));
     }
 }
 

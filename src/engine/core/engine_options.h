@@ -81,7 +81,7 @@ struct EngineOptions {
     // One batch.
     std::uint32_t batch_operations_max = 1'024;
     std::size_t batch_bytes_max = 8u << 20;
-    std::uint32_t apply_chunk = 256;  // operations of a durable batch that are applied in one iteration
+    std::uint32_t apply_chunk = 64;  // operations of a durable batch that are applied in one iteration
     std::int64_t confirm_after_ms = 5;
 
     // A message that becomes due longer than this after the newest durable commit is delivered after the next commit.
@@ -111,7 +111,7 @@ struct EngineOptions {
     std::size_t record_cache_bytes = 32u << 20;
     std::uint32_t read_ahead = 64;  // ready messages whose bodies are read with that of a delivery
     std::size_t read_ahead_bytes = 256u << 10;
-    std::uint32_t sweep_chunk = 4'096;  // entries per iteration
+    std::uint32_t sweep_chunk = 1'024;  // entries per iteration
 
     // Listing.
     std::uint32_t list_limit_max = 1'000;  // messages, or queues, of a page
@@ -127,12 +127,12 @@ struct EngineOptions {
     std::uint64_t forecast_walk_max = 1'000'000;
     std::uint32_t forecast_runs_max = 10'000;
 
-    std::uint32_t fire_chunk = 4'096;  // timers handled per iteration, of each lane
+    std::uint32_t fire_chunk = 1'024;  // timers handled per iteration, of each lane
 
     // Fairness: how much a queue can delay others.
     std::uint64_t crowd_messages = 4'096;  // messages in a queue from which on it leaves the first lane (timer_lanes.h)
-    std::uint32_t serve_chunk =
-        1'000;  // messages delivered per iteration, and the maximum for the last consumer beyond it
+    // Messages delivered per iteration, and the maximum for the last consumer beyond it.
+    std::uint32_t serve_chunk = 250;
     // With more ready messages than this, those that became due within `fresh_ms` get half of a queue's deliveries
     // (ready_list.h).
     std::uint32_t streams_from = 1'000;

@@ -29,7 +29,7 @@ bool Engine::is_held_back(const Command& command) const {
 }
 
 bool Engine::has_commands() const {
-    const auto may_go = [this](const PendingCommand& pending) { return !is_held_back(pending.command); };
+    const auto may_go = [this](const PendingPtr& pending) { return !is_held_back(pending->command); };
     return commands_.looked_up().find_if(may_go) != nullptr || commands_.others().find_if(may_go) != nullptr;
 }
 
@@ -46,9 +46,9 @@ void Engine::answer_without_log() {
 // The batch of a stalled log: records of compaction, and the record with which a run starts to serve.
 void Engine::build_for_cleaning() {
     const auto does_not_fit = [this](const CommandQueue::Lines& from) {
-        const PendingCommand* first =
-            from.find_if([](const PendingCommand& pending) { return is_of_cleaning(pending.command); });
-        return first != nullptr && !has_room(record_bytes_max(first->command));
+        const PendingPtr* first =
+            from.find_if([](const PendingPtr& pending) { return is_of_cleaning(pending->command); });
+        return first != nullptr && !has_room(record_bytes_max((*first)->command));
     };
     const bool adds_itself = !run_.serving || batches_.confirm_at_ms() <= now_;
     const bool is_full = does_not_fit(commands_.looked_up()) || does_not_fit(commands_.others()) ||

@@ -25,7 +25,7 @@ struct Trial : TrialParts {
     // A command that has this result of the index.
     PendingCommand looked_up(std::optional<MessageRow> row) const {
         PendingCommand command = pending(1);
-        command.facts = std::move(row);
+        command.facts = std::make_unique<std::optional<MessageRow>>(std::move(row));
         command.facts_generation = lookups.newest();
         return command;
     }

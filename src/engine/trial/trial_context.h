@@ -19,12 +19,12 @@ struct TrialContext {
     explicit TrialContext(const EngineOptions& with = {}) : context(with, EngineStart{}, recent) { now = 1'000'000; }
 
     // A message of queue `q` whose record is in segment 1.
-    MessageId put(DueMs due_ms, std::string order_key = {}) {
+    MessageId put(DueMs due_ms, std::string order_key = {}, std::string queue = "q") {
         MessageRecord record;
         record.kind = RecordKind::put;
         record.id = ++newest * kShardsMax;
         record.state.name_space = kDefaultNamespace;
-        record.state.queue = "q";
+        record.state.queue = std::move(queue);
         record.state.order_key = std::move(order_key);
         record.state.due_ms = record.state.nominal_due_ms = due_ms;
         recent.apply(record, newest, 1, 100);

@@ -152,7 +152,7 @@ void MessageReader::answer_get(MessageRow row, std::vector<PastAttempt> timeline
 void MessageReader::finish(FactsLookup lookup, std::optional<MessageRow> row, Generation generation) {
     PendingCommand& pending = lookup.command;
     if (std::holds_alternative<GetCommand>(pending.command)) return finish_get(pending, std::move(row), generation);
-    pending.facts = std::move(row);
+    pending.facts = std::make_unique<std::optional<MessageRow>>(std::move(row));
     pending.facts_generation = generation;
     commands_.push_looked_up(std::move(pending));
 }

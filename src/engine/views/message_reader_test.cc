@@ -179,25 +179,28 @@ TEST(MessageReader, a_record_that_cannot_be_decoded_is_a_fatal_error) {
 
 TEST(MessageReader, other_commands_wait_for_a_batch_again_with_their_results) {
     Trial trial;
-    PendingCommand cancel = trial.pending(1);
-    cancel.command = CancelCommand{.id = kOnDisk};
+    const auto waits = [&](Command command) {
+        PendingCommand pending = trial.pending(1);
+        pending.command = std::move(command);
+        return pending;
+    };
+    const CancelCommand cancel{.id = kOnDisk};
     const Generation old = trial.lookups.newest();
-    trial.lookups.start(FindMessage{kOnDisk}, FactsLookup{cancel});
+    trial.lookups.start(FindMessage{kOnDisk}, FactsLookup{waits(cancel)});
     trial.lookups.table_taken(1);
     trial.answer<FactsLookup>(trial.reader, Trial::row_on_disk(kOnDisk, trial.now), old);
-    PendingCommand taken = trial.commands.looked_up().take(1);
-    EXPECT_EQ(taken.facts->value().id, kOnDisk);
-    EXPECT_EQ(taken.facts_generation, old) << "so that it is looked up again";
-    trial.lookups.start(FindKeys{}, KeysLookup{cancel});
+    PendingPtr taken = trial.commands.looked_up().take(1);
+    EXPECT_EQ(taken->facts->value().id, kOnDisk);
+    EXPECT_EQ(taken->facts_generation, old) << "so that it is looked up again";
+    trial.lookups.start(FindKeys{}, KeysLookup{waits(cancel)});
     trial.answer<KeysLookup>(trial.reader, {KeyFacts{{.id = kOnDisk}, State::done, false}});
     taken = trial.commands.looked_up().take(1);
-    EXPECT_EQ(taken.key_facts->front()->holder.id, kOnDisk);
-    PendingCommand fire = trial.pending(1);
-    fire.command = ControlScheduleCommand{.name = "s", .what = ControlScheduleCommand::What::fire};
-    trial.lookups.start(ReadRecords{}, WholeRuleLookup{fire});
+    EXPECT_EQ(taken->key_facts->front()->holder.id, kOnDisk);
+    const ControlScheduleCommand fire{.name = "s", .what = ControlScheduleCommand::What::fire};
+    trial.lookups.start(ReadRecords{}, WholeRuleLookup{waits(fire)});
     trial.answer<WholeRuleLookup>(trial.reader, {{5, "its whole record"}});
     taken = trial.commands.looked_up().take(1);
-    EXPECT_EQ(std::get<ControlScheduleCommand>(taken.command).record_body, "its whole record");
+    EXPECT_EQ(std::get<ControlScheduleCommand>(taken->command).record_body, "its whole record");
 }
 
 }  // namespace
