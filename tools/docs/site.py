@@ -3,6 +3,7 @@
 - Pages beside the code, such as README.md and bench/README.md, are pages of the site as well, and so are their pictures.
 - The links are those of the repository, where GitHub shows them. A link to a page that the site has leads there; the name of a
   source file becomes code.
+- Pages in Chinese are README.zh-CN.md and those in docs/zh/. When the first exists, each page has a choice of the language.
 - The server forbids inline scripts, so those of the theme become files.
 """
 import glob
