@@ -41,7 +41,8 @@ class BenchShard {
     ShardParts& parts() { return *parts_; }
     void submit(Command&& command) { parts_->engine().submit(std::move(command), 1); }
 
-    // One turn with its blocking steps, except seal(). Each reply is passed to `on_reply`.
+    // Turns until nothing is left to do now, with their blocking steps, except seal(). Each reply is passed to
+    // `on_reply`.
     void turn(DueMs now, const std::function<void(Reply&)>& on_reply) {
         Engine& engine = parts_->engine();
         engine.advance_to(now);
@@ -57,7 +58,9 @@ class BenchShard {
                 if (Status done = parts_->commit(*effects.commit); !done) fail(done.error());
                 engine.committed(*std::move(effects.commit));
             }
-            if (!effects.commit && effects.lookups.empty()) return;
+            if (effects.commit || !effects.lookups.empty()) continue;
+            if (engine.next_wakeup() > now) return;
+            engine.advance_to(now);  // a durable batch is applied in several parts
         }
     }
 

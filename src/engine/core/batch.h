@@ -2,6 +2,7 @@
 // durable.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ namespace duewheel {
 
 // One record of a batch and its effect.
 struct Operation {
+    template <class T>
+    requires std::constructible_from<Record, T>
+    explicit Operation(T&& of) : record(std::forward<T>(of)) {}
+
     Record record;  // its views are empty: the bytes are in the commit
     Sequence sequence = 0;
     std::uint32_t frame_bytes = 0;
@@ -55,13 +60,13 @@ class Batch {
     }
 
     // Encodes the record, adds it to the totals, and stores its effect. Returns its sequence.
-    Sequence add(Record&& record, EntryNumber entry, ReplyToken token, Reply reply) {
-        Operation& operation = operations_.emplace_back();
+    template <class OneRecord>
+    Sequence add(OneRecord&& record, EntryNumber entry, ReplyToken token, Reply&& reply) {
+        Operation& operation = operations_.emplace_back(std::forward<OneRecord>(record));
         operation.sequence = ++totals_.sequence;
         operation.offset = bytes_.size();
-        operation.frame_bytes = static_cast<std::uint32_t>(append_record(bytes_, operation.sequence, record));
-        add_to_totals(totals_, record, operation.frame_bytes);
-        operation.record = std::move(record);
+        operation.frame_bytes = static_cast<std::uint32_t>(append_record(bytes_, operation.sequence, operation.record));
+        add_to_totals(totals_, operation.record, operation.frame_bytes);
         own_texts(operation);
         operation.entry = entry;
         if (token != 0) answer_with_last(token, std::move(reply));
@@ -69,7 +74,7 @@ class Batch {
     }
 
     // For a command with several records, of which none has a token: when the last one is durable.
-    void answer_with_last(ReplyToken token, Reply reply) {
+    void answer_with_last(ReplyToken token, Reply&& reply) {
         operations_.back().token = token;
         operations_.back().reply = std::move(reply);
         ++answered_;

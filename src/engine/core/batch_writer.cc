@@ -62,12 +62,17 @@ bool BatchWriter::refuse_for_space(const PendingCommand& pending, Adds what) con
     return true;
 }
 
-void BatchWriter::add(EntryNumber number, Record&& record, ReplyToken token, Reply with) {
+void BatchWriter::add(EntryNumber number, MessageRecord&& record, ReplyToken token, Reply&& with) {
     if (number != kNoEntry) {
         Entry& entry = uses_.recent_.entry(number);
         entry.in_batch = true;
-        if (auto* of_message = std::get_if<MessageRecord>(&record)) add_attempts(entry, *of_message);
+        add_attempts(entry, record);
     }
+    batch().add(std::move(record), number, token, std::move(with));
+}
+
+void BatchWriter::add(EntryNumber number, Record&& record, ReplyToken token, Reply&& with) {
+    if (number != kNoEntry) uses_.recent_.entry(number).in_batch = true;
     batch().add(std::move(record), number, token, std::move(with));
 }
 

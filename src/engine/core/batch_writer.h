@@ -41,7 +41,8 @@ class BatchWriter {
     bool refuse_for_space(const PendingCommand& pending, Adds what) const;
     // The entry, if there is one, is in the batch from now on. A record of its message also has its holder, or the
     // attempt that it ends.
-    void add(EntryNumber number, Record&& record, ReplyToken token, Reply with);
+    void add(EntryNumber number, MessageRecord&& record, ReplyToken token, Reply&& with);
+    void add(EntryNumber number, Record&& record, ReplyToken token, Reply&& with);
     // A record with the next version of the message; the caller sets the members that change.
     MessageRecord changed(const Entry& entry, RecordKind kind, Cause cause) const;
     // The same of a message whose record is the last operation of the batch, with this number: the commit has both.
