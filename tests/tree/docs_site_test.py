@@ -2,6 +2,7 @@
 """Builds the documentation as ./dev docs does, and reads what was built: each link leads to a page and to an anchor of it, no page makes
 a browser send a request to another host, and none has a script or a style that the policy of the server forbids."""
 import html.parser
+import json
 import os
 import pathlib
 import re
@@ -49,6 +50,13 @@ class Site(unittest.TestCase):
         for name in ("index", "errors", "http_api", "ARCHITECTURE", "bench/index", "clients/python/index", "decisions/index"):
             self.assertIn(self.root / f"{name}.html", self.pages)
         self.assertIn("queue_full", self.pages[self.root / "errors.html"].ids)
+
+    def test_pages_in_chinese_say_so_and_the_search_has_their_words(self):
+        for name, language in (("index", "en"), ("README.zh-CN", "zh"), ("zh/learning/timing_wheel", "zh"), ("zh/migration/redisson", "zh")):
+            self.assertIn(f'<html lang="{language}"', (self.root / f"{name}.html").read_text())
+        entries = json.loads((self.root / "search/search_index.json").read_text())["docs"]
+        title, = [each["title"] for each in entries if each["location"] == "zh/learning/timing_wheel.html"]
+        self.assertEqual(title.split("\u200b"), ["核心", "时间", "轮"])
 
     def test_loads_only_its_own_files_and_has_no_inline_script_or_style(self):
         for path, page in self.pages.items():
