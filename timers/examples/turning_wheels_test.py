@@ -97,7 +97,7 @@ class TurningWheels(unittest.TestCase):
 
 
 def record():
-    for page in PAGES.glob("*.md"):
+    for page in [*PAGES.glob("*.md"), *(PAGES.parent / "zh" / PAGES.name).glob("*.md")]:
         page.write_text(SHOWN.sub(lambda shown: f"```\n$ build/release/bin/turning_wheels {shown[1]}\n"
                                   + run(*shown[1].split()).stdout + "```", page.read_text()))
 
