@@ -37,7 +37,7 @@ def english_of(path):
 def figures(text):
     """The numbers of a text without code and addresses; a month is its number."""
     text = re.sub(rf"\b({'|'.join(MONTHS)})\b", lambda month: str(MONTHS.index(month[0]) + 1), text)
-    return [str((Decimal(number.replace(",", "").rstrip(".")) * SCALE[unit]).normalize()) for number, unit in FIGURE.findall(text)]
+    return [f"{(Decimal(number.replace(',', '')) * SCALE[unit]).normalize():,f}" for number, unit in FIGURE.findall(text)]
 
 
 def sections(text):
@@ -101,7 +101,7 @@ def differences(pages, path):
             added = collections.Counter(here[what]) - collections.Counter(there[what])
             if missing or added or (what == "blocks of code" and here[what] != there[what]):
                 found.append(f"{path}: section '{title}' ('{english_title}' of {other}): {what} differ. "
-                             f"Missing here: {list(missing.elements()) or 'none'}. Only here: {list(added.elements()) or 'none'}.")
+                             f"Missing here: {list(missing.elements()) or 'none'}. Only here: {list(added.elements()) or 'none'}. Change this section as the English one was.")
     translated = {english_of(each) for each in pages if english_of(each)}
     for _, _, target in LINK.findall(check_tree.FENCED.sub("", pages[path])):
         place = place_of(path, target).partition("#")[0]
