@@ -101,7 +101,8 @@ def differences(pages, path):
             added = collections.Counter(here[what]) - collections.Counter(there[what])
             if missing or added or (what == "blocks of code" and here[what] != there[what]):
                 found.append(f"{path}: section '{title}' ('{english_title}' of {other}): {what} differ. "
-                             f"Missing here: {list(missing.elements()) or 'none'}. Only here: {list(added.elements()) or 'none'}. Change this section as the English one was.")
+                             f"Missing here: {list(missing.elements()) or 'none'}. Only here: {list(added.elements()) or 'none'}. "
+                             "Change this section as the English one was.")
     translated = {english_of(each) for each in pages if english_of(each)}
     for _, _, target in LINK.findall(check_tree.FENCED.sub("", pages[path])):
         place = place_of(path, target).partition("#")[0]
