@@ -58,8 +58,8 @@ type Job[T any] struct {
 }
 
 // Progress says how far the work is: 0 to 1, or any JSON of up to 1 KiB. The checkpoint, unless it is nil, is what the next attempt gets
-// (DecodeCheckpoint) if this one does not end. Both are sent soon, by another goroutine, and only the newest ones. They may be changed after
-// the call. What is no JSON is logged and dropped.
+// (DecodeCheckpoint) if this one does not end. Both are sent soon, by another goroutine, and only the newest ones; before a failure, at the
+// latest. They may be changed after the call. What is no JSON is logged and dropped.
 func (j *Job[T]) Progress(progress, checkpoint any) { j.work.say(progress, checkpoint) }
 
 // Handle makes a function handle the messages of a queue. It returns nil: the message is done; RetryAfter, Snooze or Dead; or another
@@ -134,6 +134,8 @@ type work struct {
 	cancel context.CancelCauseFunc
 	ctx    context.Context
 
+	saying sync.Mutex // held while an extension takes along what was said
+
 	mu                   sync.Mutex
 	progress, checkpoint any  // what the next extension takes along
 	disowned             bool // whether its lease is no longer the handler's to end
@@ -165,6 +167,12 @@ func (k *work) copied(value any) any {
 		return nil
 	}
 	return json.RawMessage(text)
+}
+
+func (k *work) hasSaid() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.progress != nil || k.checkpoint != nil
 }
 
 // takeSaid is what it has said since the last time.

@@ -79,6 +79,11 @@ func (r *route) call(ctx context.Context, k *work) (any, error) {
 	return handler(ctx, k)
 }
 
+// untilNextBeat is the time of extensions.
+func (r *route) untilNextBeat() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.Background(), max(r.lease/3, time.Second))
+}
+
 // HandleOption is a setting of a handler's queue.
 type HandleOption func(*route)
 
@@ -339,6 +344,9 @@ func (w *Worker) reportAll() {
 func (w *Worker) report(ended []ending) {
 	verb := ended[0].outcome.verb
 	for len(ended) > 0 {
+		if verb != "ack" {
+			w.sayLast(ended)
+		}
 		leases := make([]any, len(ended))
 		for i, each := range ended {
 			leases[i] = leaseWith(each.work.lease.Token, each.outcome.members)
@@ -424,33 +432,55 @@ func (w *Worker) beat(r *route) {
 }
 
 // extend extends all leases whose handlers have said nothing, if they are due, with one request, and sends one by one what the others have
-// said. If that is refused, it is dropped, and the lease is extended without it.
+// said.
 func (w *Worker) extend(r *route, all bool) {
-	ctx, cancel := context.WithTimeout(context.Background(), max(r.lease/3, time.Second)) // then the next beat is due
+	ctx, cancel := r.untilNextBeat()
 	defer cancel()
-	var silent []*work
-	said := map[*work]ExtendOptions{}
+	var silent, saying []*work
 	for _, k := range w.works(r) {
-		if progress, checkpoint := k.takeSaid(); progress != nil || checkpoint != nil {
-			said[k] = ExtendOptions{Lease: r.lease, Progress: progress, Checkpoint: checkpoint}
+		if k.hasSaid() {
+			saying = append(saying, k)
 		} else if all {
 			silent = append(silent, k)
 		}
 	}
 	w.extendMany(ctx, r, silent)
-	var unsaid []*work
-	for k, options := range said {
-		result, err := w.client.Extend(ctx, k.lease.Token, options)
-		if passes(err) {
-			k.sayAgain(options.Progress, options.Checkpoint)
-		} else if err != nil && CodeOf(err) != "lease_ended" {
-			w.log.Warn("duewheel: progress or a checkpoint was refused, it is dropped", "queue", r.queue, "message", k.lease.ID, "error", err)
-			unsaid = append(unsaid, k)
-			continue
-		}
-		w.extended(k, LeaseResult{result, err})
+	for _, k := range saying {
+		w.say(ctx, k)
 	}
-	w.extendMany(ctx, r, unsaid)
+}
+
+// say extends the lease with what its handler has said, if it has. What is refused is dropped, and the lease is extended without it. It is
+// false if the same may succeed later.
+func (w *Worker) say(ctx context.Context, k *work) bool {
+	k.saying.Lock()
+	defer k.saying.Unlock()
+	progress, checkpoint := k.takeSaid()
+	if progress == nil && checkpoint == nil {
+		return true
+	}
+	result, err := w.client.Extend(ctx, k.lease.Token, ExtendOptions{Lease: k.route.lease, Progress: progress, Checkpoint: checkpoint})
+	if passes(err) {
+		k.sayAgain(progress, checkpoint)
+	} else if err != nil && CodeOf(err) != "lease_ended" {
+		w.log.Warn("duewheel: progress or a checkpoint was refused, it is dropped", "queue", k.route.queue, "message", k.lease.ID, "error", err)
+		w.extendMany(ctx, k.route, []*work{k})
+		return true
+	}
+	w.extended(k, LeaseResult{result, err})
+	return !passes(err)
+}
+
+// sayLast sends what handlers have said before their leases end, so that the next attempts get it. The ends of the leases do not wait for a
+// server that cannot be reached.
+func (w *Worker) sayLast(ended []ending) {
+	ctx, cancel := ended[0].work.route.untilNextBeat()
+	defer cancel()
+	for _, each := range ended {
+		if !w.say(ctx, each.work) {
+			return
+		}
+	}
 }
 
 func (w *Worker) extendMany(ctx context.Context, r *route, works []*work) {
