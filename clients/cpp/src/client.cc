@@ -111,6 +111,11 @@ template <class Mode>
 BasicClient<Mode>::BasicClient(const std::string& url, ClientOptions options)
     : sender_{std::make_shared<Core>(url, std::move(options))} {}
 
+template <class Mode>
+Duration BasicClient<Mode>::timeout() const {
+    return sender_.timeout.value_or(sender_.core->options().timeout);
+}
+
 static std::string no_body() {
     return {};
 }

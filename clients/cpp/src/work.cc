@@ -8,6 +8,11 @@ namespace duewheel::client {
 
 namespace detail {
 
+bool Work::has_said() {
+    const std::lock_guard lock(mutex);
+    return !said.progress.text.empty() || !said.checkpoint.text.empty();
+}
+
 ExtendOptions Work::take_said() {
     const std::lock_guard lock(mutex);
     return std::exchange(said, {});

@@ -21,6 +21,7 @@ namespace detail {
 struct Work {
     Work(Lease leased, Route& of) : lease(std::move(leased)), route(of) {}
 
+    bool has_said();
     // Takes what the next extension takes along.
     ExtendOptions take_said();
     // Keeps what an extension that failed had taken along, unless there is newer.
@@ -32,6 +33,7 @@ struct Work {
     const Lease lease;
     Route& route;
     std::stop_source stop{};
+    std::mutex saying{};  // held while an extension takes along what was said
     std::mutex mutex{};
     ExtendOptions said{};                  // guarded by mutex, as the others
     bool disowned = false;                 // whether its lease is no longer the handler's to end

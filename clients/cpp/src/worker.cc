@@ -141,6 +141,7 @@ class Worker::Parts {
 
     void beat(Route& route);
     void extend(Route& route, bool all);
+    bool say(const std::shared_ptr<Work>& work, const Client& client);
     void extended(const std::shared_ptr<Work>& work, const Result<Answer>& result, SteadyClock::time_point sent);
 
     void report_all();
@@ -375,6 +376,10 @@ void Worker::Parts::report_all() {
 
 // Tells the server endings of one verb, and appends those to be told again.
 void Worker::Parts::report(const std::string& verb, const std::vector<Ended>& all, ByVerb& again) {
+    // The next attempts get what was said last; no outcome waits for a server that cannot be reached.
+    for (const Ended& ended : all) {
+        if (verb == "ack" || !say(ended.work, client_)) break;
+    }
     Json body{"{\"leases\":["};
     for (const Ended& ended : all) {
         body.text += (&ended == &all.front() ? "{\"token\":" : ",{\"token\":");
@@ -435,25 +440,15 @@ void Worker::Parts::beat(Route& route) {
 
 // Sends what handlers have said one by one, and, if all are due, extends all other leases with one request.
 void Worker::Parts::extend(Route& route, bool all) {
-    const Client client = client_.with_timeout(std::max<Duration>(route.lease / 3, 1s));  // then the next beat is due
+    const Duration third = std::max<Duration>(route.lease / 3, 1s);  // then the next beat is due
+    const Client client = client_.with_timeout(std::min(third, client_.timeout()));
     Works silent;
     for (const auto& work : held(&route)) {
-        ExtendOptions said = work->take_said();
-        if (said.progress.text.empty() && said.checkpoint.text.empty()) {
+        if (work->has_said()) {
+            say(work, client);
+        } else {
             silent.push_back(work);
-            continue;
         }
-        said.lease = route.lease;
-        const auto sent = SteadyClock::now();
-        Result<Answer> result = client.extend(work->lease.token, said);
-        if (!result && may_be_repeated(result.error())) {
-            work->say_again(std::move(said));
-        } else if (!result && result.error().code != "lease_ended") {
-            log(LogLevel::warning, "the progress or checkpoint of message " + work->lease.id + " of " + route.queue +
-                                       " was refused, its lease is extended without: " + result.error().text());
-            result = client.extend(work->lease.token, {.lease = route.lease});
-        }
-        extended(work, result, sent);
     }
     for (std::size_t begin = 0; all && begin < silent.size(); begin += kManyMax) {
         const std::size_t end = std::min(silent.size(), begin + kManyMax);
@@ -469,6 +464,26 @@ void Worker::Parts::extend(Route& route, bool all) {
         for (std::size_t i = 0; i < std::min(tokens.size(), results->size()); ++i)
             extended(silent[begin + i], (*results)[i], sent);
     }
+}
+
+// Extends the lease with what its handler has said, if it has. False if the same may have success later.
+bool Worker::Parts::say(const std::shared_ptr<Work>& work, const Client& client) {
+    std::unique_lock saying(work->saying);
+    if (!work->has_said()) return true;
+    ExtendOptions said = work->take_said();
+    said.lease = work->route.lease;
+    const auto sent = SteadyClock::now();
+    Result<Answer> result = client.extend(work->lease.token, said);
+    const bool is_later = !result && may_be_repeated(result.error());
+    if (is_later) work->say_again(std::move(said));
+    saying.unlock();
+    if (!result && !is_later && result.error().code != "lease_ended") {
+        log(LogLevel::warning, "the progress or checkpoint of message " + work->lease.id + " of " + work->route.queue +
+                                   " was refused, its lease is extended without: " + result.error().text());
+        result = client.extend(work->lease.token, {.lease = work->route.lease});
+    }
+    extended(work, result, sent);
+    return !is_later;
 }
 
 void Worker::Parts::extended(const std::shared_ptr<Work>& work, const Result<Answer>& result,

@@ -166,7 +166,9 @@ class BasicClient {
     template <class Other>
     explicit BasicClient(const BasicClient<Other>& other) : sender_(other.sender_) {}
 
-    // The same client with another deadline of each call.
+    // The deadline of each call.
+    Duration timeout() const;
+    // The same client with another one.
     BasicClient with_timeout(Duration timeout) const {
         BasicClient other = *this;
         other.sender_.timeout = timeout;

@@ -89,7 +89,8 @@ class JobOfAnyType {
     std::chrono::steady_clock::time_point deadline() const;
 
     // Says how far the work is: 0 to 1, or any JSON of up to 1 KiB. The checkpoint is what the next attempt gets if
-    // this one does not end. Both are sent soon, by another thread, and only the newest ones. On any thread.
+    // this one does not end. Both are sent soon, by another thread, and only the newest ones; before a failure, at the
+    // latest. On any thread.
     template <class P>
     void progress(const P& progress) {
         say(to_json(progress), {});
