@@ -70,6 +70,16 @@ export class Beats {
     return extensions
   }
 
+  /** The extension that takes along what was said of a lease that is about to end, if anything was. It is ended with finish(). */
+  take(token: string): Extension | undefined {
+    const beat = this.beats.get(token)
+    if (!beat?.said) return undefined
+    const { leaseMs, said } = beat
+    beat.said = undefined
+    beat.inProgress = true
+    return { tokens: [token], leaseMs, said }
+  }
+
   /** Ends an extension. One that failed is said again, unless there is newer to say. */
   finish(extension: Extension, succeeded: boolean): void {
     for (const token of extension.tokens) {

@@ -42,8 +42,8 @@ export class Context<T = unknown> {
     return this.signal.aborted
   }
 
-  /** Says how far the work is, 0 to 1 or any JSON of up to 1 KiB, within a second. A checkpoint, of up to 16 KiB, is what the next
-   * attempt gets if this one does not end. */
+  /** Says how far the work is, 0 to 1 or any JSON of up to 1 KiB, within a second, and before a failure. A checkpoint, of up to 16 KiB, is
+   * what the next attempt gets if this one does not end. */
   progress(value: unknown, options: { checkpoint?: unknown } = {}): void {
     this.job.say({ progress: value, ...(options.checkpoint === undefined ? {} : options) })
   }

@@ -1,6 +1,6 @@
 /** The heartbeats of all workers of a client: this side of their thread. */
 
-import { setImmediate } from 'node:timers'
+import { clearTimeout, setImmediate, setTimeout } from 'node:timers'
 import { Worker as Thread } from 'node:worker_threads'
 
 import type { Said } from './beats.js'
@@ -26,7 +26,8 @@ export class Heart {
     return heart
   }
 
-  private readonly beating = new Map<string, { job: Beating; leaseMs: number }>()
+  private readonly beating = new Map<string, { job: Beating; leaseMs: number; hasSaid?: boolean }>()
+  private readonly flushed = new Map<string, () => void>()
   private thread: Thread | undefined
   private ready: Promise<void> | undefined
   private workers = 0
@@ -70,7 +71,23 @@ export class Heart {
   }
 
   say(job: Beating, said: Said): void {
+    const beat = this.beating.get(job.token)
+    if (beat) beat.hasSaid = true
     this.order({ say: job.token, said })
+  }
+
+  /** Sends what the job has said, before its lease ends. Ends without success, too, and after the time of a call. */
+  async flush(job: Beating): Promise<void> {
+    if (!this.thread || !this.beating.get(job.token)?.hasSaid) return
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, this.client.timeMs)
+      this.flushed.set(job.token, () => {
+        clearTimeout(timer)
+        resolve()
+      })
+      this.order({ flush: job.token })
+    })
+    this.flushed.delete(job.token)
   }
 
   private order(order: Order): void {
@@ -96,6 +113,7 @@ export class Heart {
   private hear(report: Exclude<Report, { ready: true }>): void {
     if ('ping' in report) this.order({ pong: true })
     else if ('warning' in report) this.warn(report.warning)
+    else if ('flushed' in report) this.flushed.get(report.flushed)?.()
     else if ('cancel' in report) this.beating.get(report.cancel)?.job.cancelRequested()
     else {
       const found = this.beating.get(report.lost)

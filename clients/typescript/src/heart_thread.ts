@@ -12,15 +12,16 @@ import { Duewheel, type ClientOptions } from './client.js'
 import { Conflict, DuewheelError, isFinal } from './errors.js'
 
 /** To the thread. */
-export type Order = { add: string[]; leaseMs: number } | { remove: string[] } | { say: string; said: Said } | { pong: true }
+export type Order = { add: string[]; leaseMs: number } | { remove: string[] } | { say: string; said: Said } | { flush: string } | { pong: true }
 /** From the thread. */
-export type Report = { ready: true } | { lost: string; detail: string } | { cancel: string } | { warning: string } | { ping: true }
+export type Report = { ready: true } | { lost: string; detail: string } | { cancel: string } | { flushed: string } | { warning: string } | { ping: true }
 
 const BLOCKED_AFTER_MS = 2000
 const TIME_MIN_MS = 1000 // of an extension, if a third of the lease is less
 
 const client = new Duewheel(workerData as ClientOptions)
 const beats = new Beats()
+const saying = new Map<string, Promise<void>>() // extensions in progress that take along what was said
 let timer: Timer | undefined
 let timerMs = Infinity
 let pingMs = 0 // when the main thread was asked for a sign of life that has not come yet
@@ -41,9 +42,24 @@ function schedule(): void {
 
 function beat(): void {
   timerMs = Infinity
-  for (const extension of beats.begin(performance.now())) void extend(extension)
+  for (const extension of beats.begin(performance.now())) void send(extension)
   if (beats.size) checkLoop()
   schedule()
+}
+
+function send(extension: Extension): Promise<void> {
+  const sent = extend(extension)
+  const [token] = extension.tokens
+  if (extension.said) saying.set(token!, sent.finally(() => saying.delete(token!)))
+  return sent
+}
+
+/** Sends what was said of a lease that is about to end, once and after what is in progress. */
+async function flush(token: string): Promise<void> {
+  await saying.get(token)
+  const extension = beats.take(token)
+  if (extension) await send(extension)
+  report({ flushed: token })
 }
 
 async function extend(extension: Extension): Promise<void> {
@@ -98,6 +114,8 @@ parentPort.on('message', (order: Order) => {
     for (const token of order.remove) beats.remove(token)
   } else if ('say' in order) {
     beats.say(order.say, order.said, performance.now())
+  } else if ('flush' in order) {
+    void flush(order.flush)
   } else {
     pingMs = 0
     saidBlocked = false

@@ -213,6 +213,7 @@ export class Worker<T = unknown, R = unknown> {
   /** Fails the attempt, and calls the middleware if the message is a dead letter now. */
   private async fail(job: Job<T>, reason: string, options?: FailOptions): Promise<void> {
     const { client } = this.queue
+    await this.heart.flush(job)
     if ((await client.fail(job.lease, shortened(reason), options)).outcome !== 'dead') return
     for (const { dead } of client.middleware) {
       try {
@@ -237,20 +238,23 @@ export class Worker<T = unknown, R = unknown> {
 
   /** The call that ends the lease after the handler has thrown. */
   private reportOf(job: Job<T>, thrown: unknown): () => Promise<unknown> {
-    const { client } = this.queue
+    const release = async (options?: { delay: Duration }): Promise<unknown> => {
+      await this.heart.flush(job)
+      return this.queue.client.release(job.lease, options)
+    }
     if (thrown instanceof Retry) {
       const { message, after } = thrown
       return () => this.fail(job, message, after === undefined ? {} : { retryIn: after })
     }
     if (thrown instanceof Snooze) {
       const { delay } = thrown
-      return () => client.release(job.lease, { delay })
+      return () => release({ delay })
     }
     if (thrown instanceof Dead) {
       const { message } = thrown
       return () => this.fail(job, message, { dead: true })
     }
-    if (job.cancelledBy === 'stopping') return () => client.release(job.lease)
+    if (job.cancelledBy === 'stopping') return () => release()
     if (!job.cancelledBy) this.log(`the handler of message ${job.id} failed`, thrown)
     return () => this.fail(job, reasonOf(thrown))
   }
@@ -328,6 +332,7 @@ export class Worker<T = unknown, R = unknown> {
   }
 
   private async giveBack(jobs: Job<T>[]): Promise<void> {
+    await Promise.all(jobs.map((job) => this.heart.flush(job)))
     for (let at = 0; at < jobs.length; at += LEASE_MAX) {
       await this.queue.client.releaseMany(jobs.slice(at, at + LEASE_MAX).map((job) => job.lease))
         .catch((error) => this.log(`messages were not released: ${String(error)}`))
