@@ -28,8 +28,8 @@ PATH_OF_SERVER = "/v1/"  # how a path begins that is in no namespace
 @dataclasses.dataclass(frozen=True)
 class Call(Generic[T]):
     """One call. `value` is the JSON that is sent, or the lines of a batch; `value_after` gives that of an attempt that begins that many
-    seconds after the first. `wait_s` is how long the server may wait by itself, beside the time of the call; `time_s` is this time, by
-    default that of the client. `puts` is the queue that the call puts messages into, with these fields of HTTP."""
+    seconds after the first. `wait_s` is how long the server may wait by itself, beside the time of the call; `time_s` is this time, at
+    most that of the client. `puts` is the queue that the call puts messages into, with these fields of HTTP."""
     method: str
     path: str  # below that of the namespace, or with "/v1/" below none
     read: Callable[[Any], T]

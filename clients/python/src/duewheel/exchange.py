@@ -89,7 +89,7 @@ class Exchange(Generic[T]):
         self.call, self.settings = call, settings
         self.origin, self.path = settings.origin, settings.path_of(call)
         self.began_s = now_s
-        self.time_s = (settings.timeout_s if call.time_s is None else call.time_s) + call.wait_s
+        self.time_s = (settings.timeout_s if call.time_s is None else min(call.time_s, settings.timeout_s)) + call.wait_s
         self.backoff_s, self.redirects = BACKOFF_FIRST_S, 0
         self.content = self.bytes_of(call, settings.codec)
         self.done = False
