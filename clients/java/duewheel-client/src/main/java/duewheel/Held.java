@@ -2,11 +2,13 @@ package duewheel;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** A leased message in this worker, until its outcome is reported. */
 final class Held {
     final Lease lease;
     final Route route;
+    final ReentrantLock saying = new ReentrantLock(); // held while an extension takes along what it has said
     private JsonNode progress; // what the next extension takes along; these are guarded by this
     private JsonNode checkpoint;
     private CancelCause cause;

@@ -64,7 +64,10 @@ public final class Job<T> {
         return found == null ? null : held.lease.wire.data(Wire.object().set("json", found), held.lease.wire.typeOf(type));
     }
 
-    /** Says how far the work is: 0 to 1, or any JSON of up to 1 KiB. It is sent soon, by another thread, and only the newest one. */
+    /**
+     * Says how far the work is: 0 to 1, or any JSON of up to 1 KiB. It is sent soon, by another thread, and only the newest one; before a
+     * failure, at the latest.
+     */
     public void progress(Object progress) {
         progress(progress, null);
     }

@@ -4,6 +4,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -14,7 +15,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
-import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /**
  * Handles the messages of queues. Each call of a handler has its own thread, a virtual one if the Java runtime has them. One more for each queue
@@ -480,11 +481,21 @@ public final class Worker implements AutoCloseable {
      */
     private void report(List<Outbox.Item> items) throws InterruptedException {
         for (List<Outbox.Item> left = items; !left.isEmpty();) {
+            if (!left.get(0).verb().equals("ack")) {
+                sayLast(left.stream().map(Outbox.Item::held).toList());
+            }
             left = reportOnce(left);
             if (!left.isEmpty() && ended.await(ERROR_PAUSE_MS, TimeUnit.MILLISECONDS)) {
                 return;
             }
         }
+    }
+
+    /** Sends what handlers have said before their leases end, so that the next attempts get it. It is tried once, and no outcome waits for more. */
+    private void sayLast(List<Held> works) {
+        works.forEach(each -> each.saying.lock()); // an extension may be on its way
+        works.stream().collect(Collectors.groupingBy(each -> each.route)).forEach((route, those) -> extend(route, those, false));
+        works.forEach(each -> each.saying.unlock());
     }
 
     /** Gives those to be reported again later. */
@@ -563,11 +574,7 @@ public final class Worker implements AutoCloseable {
                 dueNs = System.nanoTime() + everyNs;
             }
             if (isDue || hasSaid) {
-                try {
-                    extend(route, isDue);
-                } catch (RuntimeException error) {
-                    LOG.log(Level.ERROR, "leases of " + route.queue + " were not extended", error);
-                }
+                extend(route, held.stream().filter(each -> each.route == route).toList(), isDue);
             }
             if (hasSaid && ended.await(SAID_PAUSE_MS, TimeUnit.MILLISECONDS)) {
                 return;
@@ -576,22 +583,27 @@ public final class Worker implements AutoCloseable {
     }
 
     /** Extends, with one request, the leases of handlers that have said something, or all of them. */
-    private void extend(Route route, boolean all) {
+    private void extend(Route route, List<Held> among, boolean all) {
         var works = new ArrayList<Held>();
         var endings = new ArrayList<DuewheelClient.Ending>();
-        Predicate<Held> isOfRoute = each -> each.route == route;
-        for (Held each : held.stream().filter(isOfRoute).toList()) {
-            ObjectNode said = each.takeSaid();
+        for (Held each : among) {
+            ObjectNode said = each.saying.tryLock() ? each.takeSaid() : Wire.object();
             if (all || !said.isEmpty()) {
                 works.add(each);
                 endings.add(new DuewheelClient.Ending(each.lease.token(), said));
             }
         }
         Duration third = route.handling.lease().dividedBy(3); // then the next beat is due
-        Duration within = third.compareTo(Duration.ofSeconds(1)) < 0 ? Duration.ofSeconds(1) : third;
-        for (int from = 0; from < works.size(); from += DuewheelClient.MANY_MAX) {
-            int to = Math.min(works.size(), from + DuewheelClient.MANY_MAX);
-            extend(route, works.subList(from, to), endings.subList(from, to), within);
+        Duration within = Collections.min(List.of(Collections.max(List.of(third, Duration.ofSeconds(1))), client.timeout()));
+        try {
+            for (int from = 0; from < works.size(); from += DuewheelClient.MANY_MAX) {
+                int to = Math.min(works.size(), from + DuewheelClient.MANY_MAX);
+                extend(route, works.subList(from, to), endings.subList(from, to), within);
+            }
+        } catch (RuntimeException error) {
+            LOG.log(Level.ERROR, "leases of " + route.queue + " were not extended", error);
+        } finally {
+            among.stream().filter(each -> each.saying.isHeldByCurrentThread()).forEach(each -> each.saying.unlock());
         }
     }
 
