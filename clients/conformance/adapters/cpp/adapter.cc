@@ -244,6 +244,12 @@ struct ScriptedWorker {
 
     Outcome follow(Job<Content>& job, Entry& entry, const std::string& verb, const std::string& value) {
         const auto text = [&value] { return unquoted(value).value_or(""); };
+        if (verb == "checkpoint") {
+            const std::vector<std::string_view> parts = elements_of(value);
+            job.progress(0.5, Json{std::string(parts[0])});
+            const auto [next, of] = members_of(parts[1]).front();
+            return follow(job, entry, std::string(next), std::string(of));
+        }
         if (verb == "return") return value == "null" ? done() : done(Json{value});
         if (verb == "return_what_is_no_json") return done(Bytes{"\xff"});
         if (verb == "raise") throw std::runtime_error(text());

@@ -462,6 +462,15 @@ func (w *work) handle(ctx context.Context, job *duewheel.Job[any]) (any, error) 
 
 func (w *work) follow(ctx context.Context, job *duewheel.Job[any], seen *entry, verb string, value json.RawMessage) (any, error) {
 	switch verb {
+	case "checkpoint":
+		var parts [2]json.RawMessage
+		must(json.Unmarshal(value, &parts))
+		job.Progress(0.5, parts[0])
+		var next map[string]json.RawMessage
+		must(json.Unmarshal(parts[1], &next))
+		for verb, value := range next {
+			return w.follow(ctx, job, seen, verb, value)
+		}
 	case "return":
 		if string(value) == "null" {
 			return nil, nil

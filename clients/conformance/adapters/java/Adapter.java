@@ -423,6 +423,10 @@ public final class Adapter {
 
         private Object follow(Job<Object> job, ObjectNode seen, String verb, JsonNode value) throws Exception {
             switch (verb) {
+                case "checkpoint":
+                    job.progress(0.5, value.get(0));
+                    var next = value.get(1).properties().iterator().next();
+                    return follow(job, seen, next.getKey(), next.getValue());
                 case "return":
                     return value.isNull() ? null : value;
                 case "return_what_is_no_json":

@@ -284,6 +284,9 @@ class Work:
 
     def follow(self, outcome, job, entry):
         (verb, value), = outcome.items()
+        if verb == "checkpoint":
+            job.progress(0.5, checkpoint=value[0])
+            return self.follow(value[1], job, entry)
         if verb == "return":
             return value
         if verb == "return_what_is_no_json":

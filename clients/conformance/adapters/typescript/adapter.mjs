@@ -118,6 +118,9 @@ if (isMainThread) {
     async follow(verb, value, context, entry) {
       const isReleased = () => Atomics.load(released, this.number) === 1
       switch (verb) {
+        case 'checkpoint':
+          context.progress(0.5, { checkpoint: value[0] })
+          return this.follow(...Object.entries(value[1])[0], context, entry)
         case 'return': return value
         case 'return_what_is_no_json': return new Map([[1, 2]])
         case 'raise': throw new Error(value)
