@@ -12,13 +12,12 @@
 namespace duewheel {
 
 EntryNumber RecentTier::find(MessageId id) const {
-    const auto found = by_id_.find(id);
-    return found == by_id_.end() ? kNoEntry : found->second;
+    const EntryNumber* found = by_id_.find(id);
+    return found == nullptr ? kNoEntry : *found;
 }
 
 const Outcome* RecentTier::outcome(MessageId id) const {
-    const auto found = outcomes_.find(id);
-    return found == outcomes_.end() ? nullptr : &found->second;
+    return outcomes_.find(id);
 }
 
 const RecentKey* RecentTier::key_holder(QueueNumber queue, std::string_view key) const {
@@ -186,7 +185,7 @@ void RecentTier::end(const MessageRecord& record, SegmentNumber segment) {
     hold_key(record, outcome.ended_ms);
     if (!record.state.key.empty()) key_of_outcome_[record.id] = joined_key(outcome.queue, record.state.key);
     if (const EntryNumber number = find(record.id); number != kNoEntry) free_slot(number);
-    outcomes_[record.id] = outcome;
+    outcomes_.set(record.id, outcome);
     touch(record.id, segment);
 }
 
@@ -214,14 +213,14 @@ bool RecentTier::sweep(SegmentNumber segment, std::size_t budget, const std::fun
     for (; touched.swept < touched.ids.size(); ++touched.swept) {
         if (budget-- == 0) return false;
         const MessageId id = touched.ids[touched.swept];
-        if (const auto ended = outcomes_.find(id); ended != outcomes_.end() && ended->second.segment == segment) {
+        if (const Outcome* ended = outcomes_.find(id); ended != nullptr && ended->segment == segment) {
             if (const auto key = key_of_outcome_.find(id); key != key_of_outcome_.end()) {
                 if (const auto held = keys_.find(key->second); held != keys_.end() && held->second.id == id) {
                     keys_.erase(held);
                 }
                 key_of_outcome_.erase(key);
             }
-            outcomes_.erase(ended);
+            outcomes_.erase(id);
         }
         const EntryNumber number = find(id);
         if (number == kNoEntry || entries_[number].segment != segment) continue;
@@ -248,7 +247,7 @@ EntryNumber RecentTier::take_slot(MessageId id) {
     EntryNumber number;
     if (free_.empty()) {
         number = static_cast<EntryNumber>(entries_.size());
-        entries_.emplace_back();
+        entries_.grow_to(number + 1);
     } else {
         number = free_.back();
         free_.pop_back();
@@ -257,7 +256,7 @@ EntryNumber RecentTier::take_slot(MessageId id) {
     ++used_[number / kBlock];
     entries_[number] = Entry{};
     entries_[number].id = id;
-    by_id_.emplace(id, number);
+    by_id_.set(id, number);
     return number;
 }
 
@@ -360,16 +359,15 @@ void RecentTier::check() const {
     require(rare == rare_.size(), "a side-table row without its entry");
     require(dead == dead_.size(), "a dead letter without its entry");
     require(used + free_.size() == entries_.size(), "an entry is neither used nor free");
-    for (const auto& [id, outcome] : outcomes_) {
+    outcomes_.for_each([this](MessageId, const Outcome& outcome) {
         require(touched_.contains(outcome.segment), "an outcome that no sweep will reach");
-    }
+    });
 }
 
 std::size_t RecentTier::memory_bytes() const {
     std::size_t bytes = entries_.capacity() * sizeof(Entry) + free_.capacity() * sizeof(EntryNumber);
     bytes += group_of_.capacity() * sizeof(GroupNumber) + groups_.size() * sizeof(GroupName);
-    bytes += by_id_.bucket_count() * (sizeof(std::pair<MessageId, EntryNumber>) + 1);
-    bytes += outcomes_.bucket_count() * (sizeof(std::pair<MessageId, Outcome>) + 1);
+    bytes += by_id_.bytes() + outcomes_.bytes();
     for (const auto& [segment, touched] : touched_) bytes += touched.ids.capacity() * sizeof(MessageId);
     for (const auto& [segment, ends] : ends_) bytes += ends.capacity() * sizeof(EndInQueue);
     return bytes;

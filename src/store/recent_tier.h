@@ -26,11 +26,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include <boost/unordered/unordered_flat_map.hpp>
-
+#include "base/block_vector.h"
 #include "message/records/record.h"
 #include "store/group_names.h"
 #include "store/history.h"
+#include "store/message_map.h"
 #include "store/queue_names.h"
 #include "store/waits_for.h"
 
@@ -226,14 +226,14 @@ class RecentTier {
     void touch(MessageId id, SegmentNumber segment);
 
     QueueNames queues_;
-    std::vector<Entry> entries_;
+    BlockVector<Entry> entries_;
     // By entry; shorter than they are, and empty if no message has a group.
     std::vector<GroupNumber> group_of_;
     GroupNames groups_;
     std::vector<EntryNumber> free_;
     std::vector<std::uint8_t> used_;  // entries in use, of each block
-    boost::unordered_flat_map<MessageId, EntryNumber> by_id_;
-    boost::unordered_flat_map<MessageId, Outcome> outcomes_;
+    MessageMap<EntryNumber> by_id_;
+    MessageMap<Outcome> outcomes_;
     std::unordered_map<EntryNumber, Rare> rare_;
     std::set<std::tuple<QueueNumber, DueMs, MessageId>> dead_;  // those here, by queue and time of death
     std::unordered_map<std::string, RecentKey> keys_;           // queue number and key joined
