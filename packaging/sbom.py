@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes a bill of materials (SPDX 2.3, JSON) of the Debian packages: each package of the system whose library the programs
-link, and each whose headers were compiled into them, with version, license and checksum.
+"""Writes a bill of materials (SPDX 2.3, JSON) of the Debian packages and the archives: each package of the system whose library the
+programs link or an archive contains, and each whose headers were compiled into them, with version, license and checksum.
 
-    sbom.py --build BUILD --package FILE.deb [...] --to FILE
+    sbom.py --build BUILD --package FILE.deb [...] [--tarball FILE] [--image FILE] --to FILE
 
 Nothing is kept by hand: the libraries are those that the loader finds, the headers those that the compiler has read (ninja's
 log of dependencies), and what they belong to is what dpkg says. Licenses are taken from the machine-readable copyright files of
@@ -18,6 +18,8 @@ import re
 import subprocess
 
 PROGRAMS = ("duewheeld", "duewheel")
+# What the image contains of the system besides libraries: the certificate authorities and the zone database.
+AUTHORITIES, ZONES = "/usr/share/ca-certificates/mozilla", "/usr/share/zoneinfo"
 # Debian's short names of licenses that SPDX calls differently.
 LICENSES = {"Expat": "MIT", "BSD-2-clause": "BSD-2-Clause", "BSD-3-clause": "BSD-3-Clause", "BSD2": "BSD-2-Clause",
             "GPL-2": "GPL-2.0-only", "GPL-2+": "GPL-2.0-or-later", "GPL-3+": "GPL-3.0-or-later", "LGPL-2.1": "LGPL-2.1-only",
@@ -29,6 +31,16 @@ PROSE = {"glibc": "LGPL-2.1-or-later", "gcc-12": "GPL-3.0-or-later WITH GCC-exce
 
 def output_of(*command):
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def loaded_libraries(programs):
+    """{name: file} of the libraries that the loader loads for the programs: those of other packages, and those of the C library."""
+    of_system = {os.path.basename(file) for file in output_of("dpkg-query", "-L", "libc6").split()}
+    others, system = {}, {}
+    for file in re.findall(r"(/\S+) \(0x", "".join(output_of("ldd", program) for program in programs)):
+        name = os.path.basename(file)
+        (system if name in of_system else others)[name] = os.path.realpath(file)
+    return others, system
 
 
 def linked_libraries(program):
@@ -100,15 +112,29 @@ def own(package):
     }
 
 
-def document(build, package_files):
+def archive(name, file, server):
+    """One of the archives, which hold the programs of the package."""
+    return {**server, "name": name, "SPDXID": f"SPDXRef-{name}", "packageFileName": pathlib.Path(file).name,
+            "checksums": [{"algorithm": "SHA256", "checksumValue": hashlib.sha256(pathlib.Path(file).read_bytes()).hexdigest()}]}
+
+
+def document(build, package_files, tarball, image):
     libraries = packages_of(set().union(*(linked_libraries(f"{build}/bin/{program}") for program in PROGRAMS)))
     headers = packages_of(set().union(*(read_headers(build, program) for program in PROGRAMS)))
     products = [own(file) for file in package_files]
-    parts = {package: described(package) for package in sorted(libraries | headers)}
     server = next(product for product in products if product["name"] == "duewheel")
+    bundled, system = (packages_of(files.values()) for files in loaded_libraries(f"{build}/bin/{program}" for program in PROGRAMS))
+    contents = []
+    if tarball:
+        contents.append((archive("duewheel-tarball", tarball, server), bundled))
+    if image:
+        contents.append((archive("duewheel-image", image, server), bundled | system | packages_of([AUTHORITIES, ZONES + "/UTC"])))
+    products += [product for product, _ in contents]
+    parts = {package: described(package) for package in sorted(libraries.union(headers, *(packages for _, packages in contents)))}
     relations = [("SPDXRef-DOCUMENT", "DESCRIBES", product["SPDXID"]) for product in products]
     relations += [(server["SPDXID"], "DYNAMIC_LINK", parts[package]["SPDXID"]) for package in sorted(libraries)]
     relations += [(parts[package]["SPDXID"], "BUILD_DEPENDENCY_OF", server["SPDXID"]) for package in sorted(headers)]
+    relations += [(product["SPDXID"], "CONTAINS", parts[package]["SPDXID"]) for product, packages in contents for package in sorted(packages)]
     created = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
     digest = server["checksums"][0]["checksumValue"]
     return {
@@ -125,9 +151,11 @@ def main():
     arguments = argparse.ArgumentParser()
     arguments.add_argument("--build", required=True)
     arguments.add_argument("--package", nargs="+", required=True)
+    arguments.add_argument("--tarball")
+    arguments.add_argument("--image")
     arguments.add_argument("--to", required=True)
     options = arguments.parse_args()
-    text = json.dumps(document(options.build, options.package), indent=2)
+    text = json.dumps(document(options.build, options.package, options.tarball, options.image), indent=2)
     pathlib.Path(options.to).write_text(text + "\n")
 
 
