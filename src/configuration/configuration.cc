@@ -13,6 +13,7 @@
 namespace duewheel {
 namespace {
 
+constexpr char kByDefault[] = "default";  // the origin and the place of a setting that is not set
 constexpr std::size_t kNameBytesShown = 100;
 constexpr std::size_t kSlipsMax = 3;
 // Decimals beyond this are out of the bounds of every setting; below it a double holds thousandths this precisely.
@@ -154,7 +155,7 @@ std::optional<std::string> nearest_flag(std::string_view flag) {
 }
 
 Configuration::Configuration() {
-    for (const Setting& setting : settings()) in_force_.push_back({setting.default_value(), "default", "default"});
+    for (const Setting& setting : settings()) in_force_.push_back({setting.default_value(), kByDefault, kByDefault});
 }
 
 const Configuration::InForce& Configuration::of(const Setting& setting) const {
@@ -254,7 +255,10 @@ void Configuration::check_orders() {
 
 ServerOptions Configuration::options() const {
     ServerOptions options;
-    for (const Setting& setting : settings()) setting.write(options, of(setting).value);
+    for (const Setting& setting : settings()) {
+        // Some of the defaults depend on other settings.
+        if (of(setting).origin != kByDefault) setting.write(options, of(setting).value);
+    }
     return options;
 }
 

@@ -400,6 +400,14 @@ class Refused(Tls):
         daemon = self.daemon("--unsafe-plain-listen")
         self.assertRegex(daemon.log_text(), r" warning unsafe_listen: .*it has no authentication")
 
+    def test_an_address_beyond_loopback_requires_tokens_unless_told_otherwise(self):
+        """It was refused for lack of authentication, although docs/security.md said that tokens are required by default there: the
+        default of the setting was taken for a `false` that somebody had written."""
+        daemon = self.enterContext(Daemon(arguments=self.arguments()))
+        daemon.listen = "0.0.0.0:0"
+        daemon.start()
+        self.assertEqual(self.client(daemon).put("q", "x")[0], 401)
+
 
 class Documentation(Tls):
     def test_the_lines_of_the_page_run_as_pasted(self):
