@@ -27,7 +27,7 @@ int main(int argc, char** argv) {
         const duewheel::UsageError wrong = duewheel::explain_usage_error(*parsed, error, words);
         return "duewheel: " + wrong.what + "\nRun `" + wrong.help_command + "` for usage.\n";
     });
-    program.set_version_flag("--version", DUEWHEEL_VERSION);
+    program.set_version_flag("--version", DUEWHEEL_VERSION DUEWHEEL_REVISION);
     session.server.add_to(program);
     program.add_option("--namespace", session.name_space, "The namespace to work in")->type_name("NAME");
     program.add_flag("--json", session.json, "Print the server's response as JSON, for scripts");

@@ -285,7 +285,7 @@ class Installation(Debian):
         self.install()
         link = self.root / "etc/systemd/system/multi-user.target.wants/duewheel.service"
         self.assertTrue(link.is_symlink())
-        self.assertRegex(self.enter("duewheel", "--version"), r"^\d+\.\d+\.\d+\n$")
+        self.assertRegex(self.enter("duewheel", "--version"), r"^\d+\.\d+\.\d+( \([0-9a-f]{12}(\+changes)?, \d{4}-\d\d-\d\d\))?\n$")
 
         data = self.root / "var/lib/duewheel"
         data.mkdir(mode=0o700)

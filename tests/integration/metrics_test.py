@@ -288,7 +288,7 @@ class Metrics(unittest.TestCase):
 
     def test_the_process_and_its_build_are_told(self):
         scrape = Scrape(self.client)
-        told = subprocess.run([BIN / "duewheeld", "--version"], capture_output=True, text=True, check=True).stdout.split()[-1]
+        told = subprocess.run([BIN / "duewheeld", "--version"], capture_output=True, text=True, check=True).stdout.split()[0]
         self.assertEqual(scrape.value("duewheel_build_info", {"version": told}), 1)
         self.assertLess(abs(scrape.value("process_start_time_seconds") - time.time()), 60)
         status = pathlib.Path(f"/proc/{self.daemon.process.pid}/status").read_text()
