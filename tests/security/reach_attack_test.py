@@ -47,7 +47,7 @@ class Reach(unittest.TestCase):
     def attack_of(self, method, path, message, name="foreign"):
         """(path, body) of the call on what is foreign."""
         path = path.format(queue="other" if name == "foreign" else name, id=message, token=self.lease, schedule=name, watchdog=name, group="ann",
-                           namespace="default", token_id="root", file="../../etc/passwd")
+                           namespace="default", token_id="root", file="../../etc/passwd", page="../../etc/passwd")
         body = {}
         if path.startswith("/v1/leases:"):
             body = {"leases": [self.lease]}
