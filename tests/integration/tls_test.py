@@ -402,7 +402,7 @@ class Refused(Tls):
 
     def test_an_address_beyond_loopback_requires_tokens_unless_told_otherwise(self):
         """It was refused for lack of authentication, although docs/security.md said that tokens are required by default there: the
-        default of the setting was taken for a `false` that somebody had written."""
+        default of the setting was taken for a `false` in the configuration."""
         daemon = self.enterContext(Daemon(arguments=self.arguments()))
         daemon.listen = "0.0.0.0:0"
         daemon.start()
