@@ -134,7 +134,7 @@ type work struct {
 	cancel context.CancelCauseFunc
 	ctx    context.Context
 
-	saying sync.Mutex // held while an extension takes along what was said
+	saying sync.Mutex // held while an extension with progress or checkpoint is sent
 
 	mu                   sync.Mutex
 	progress, checkpoint any  // what the next extension takes along

@@ -33,7 +33,7 @@ struct Work {
     const Lease lease;
     Route& route;
     std::stop_source stop{};
-    std::mutex saying{};  // held while an extension takes along what was said
+    std::mutex saying{};  // held while an extension with progress or checkpoint is sent
     std::mutex mutex{};
     ExtendOptions said{};                  // guarded by mutex, as the others
     bool disowned = false;                 // whether its lease is no longer the handler's to end

@@ -376,7 +376,7 @@ void Worker::Parts::report_all() {
 
 // Tells the server endings of one verb, and appends those to be told again.
 void Worker::Parts::report(const std::string& verb, const std::vector<Ended>& all, ByVerb& again) {
-    // The next attempts get what was said last; no outcome waits for a server that cannot be reached.
+    // The next attempts get the last checkpoints; no outcome waits for a server that cannot be reached.
     for (const Ended& ended : all) {
         if (verb == "ack" || !say(ended.work, client_)) break;
     }

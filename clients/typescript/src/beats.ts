@@ -70,7 +70,7 @@ export class Beats {
     return extensions
   }
 
-  /** The extension that takes along what was said of a lease that is about to end, if anything was. It is ended with finish(). */
+  /** The extension with the progress and checkpoint of a lease that is about to end, if there are any. It is ended with finish(). */
   take(token: string): Extension | undefined {
     const beat = this.beats.get(token)
     if (!beat?.said) return undefined

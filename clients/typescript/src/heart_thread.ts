@@ -21,7 +21,7 @@ const TIME_MIN_MS = 1000 // of an extension, if a third of the lease is less
 
 const client = new Duewheel(workerData as ClientOptions)
 const beats = new Beats()
-const saying = new Map<string, Promise<void>>() // extensions in progress that take along what was said
+const saying = new Map<string, Promise<void>>() // extensions with progress or checkpoint on their way
 let timer: Timer | undefined
 let timerMs = Infinity
 let pingMs = 0 // when the main thread was asked for a sign of life that has not come yet
@@ -54,7 +54,7 @@ function send(extension: Extension): Promise<void> {
   return sent
 }
 
-/** Sends what was said of a lease that is about to end, once and after what is in progress. */
+/** Sends the progress and checkpoint of a lease that is about to end, after an extension that is on its way. */
 async function flush(token: string): Promise<void> {
   await saying.get(token)
   const extension = beats.take(token)

@@ -115,8 +115,7 @@ TEST(CommandQueue, a_command_with_a_lease_counts_for_the_namespace_of_its_messag
     EXPECT_TRUE(test.put("other", 0));
 }
 
-// The acks of a queue that is drained in batches of a thousand held up those of all others, and with them the
-// consumers, so that 100 messages a second of another queue came 30 ms late.
+// The acks of a queue that was drained in batches of a thousand held up those of all other queues: they shared a line.
 TEST(CommandQueue, calls_with_a_lease_take_turns_by_the_queue_of_its_message) {
     Trial test({});
     const auto ack = [&](MessageId id) {

@@ -86,7 +86,7 @@ class Job:
         self.why = ""
         self.task: Optional[asyncio.Task[None]] = None
         self.lock = threading.Lock()
-        self.saying = threading.Lock()  # held while an extension takes along what was said
+        self.saying = threading.Lock()  # held while an extension with progress or checkpoint is sent
         self.said: dict[str, Any] = {}  # progress and checkpoint that the next extension takes along; guarded by lock
         self.owned = True  # whether the lease is this worker's to end; guarded by lock
 
