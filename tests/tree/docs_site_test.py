@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Builds the documentation as ./dev docs does, and reads what was built: each link leads to a page and to an anchor of it, no page makes
 a browser send a request to another host, and none has a script or a style that the policy of the server forbids."""
+import collections
 import html.parser
 import json
 import os
@@ -20,12 +21,12 @@ LOADS = {"img": "src", "script": "src", "iframe": "src", "source": "src", "link"
 class Page(html.parser.HTMLParser):
     def __init__(self, path):
         super().__init__()
-        self.loads, self.links, self.ids, self.forbidden = [], [], set(), []
+        self.loads, self.links, self.ids, self.forbidden = [], [], collections.Counter(), []
         self.feed(path.read_text())
 
     def handle_starttag(self, tag, attrs):
         attrs = dict(attrs)
-        self.ids.add(attrs.get("id"))
+        self.ids[attrs.get("id")] += 1
         if tag in LOADS and attrs.get(LOADS[tag]):
             self.loads.append(attrs[LOADS[tag]])
         if tag == "a" and "href" in attrs:
@@ -50,6 +51,15 @@ class Site(unittest.TestCase):
         for name in ("index", "errors", "http_api", "ARCHITECTURE", "bench/index", "clients/python/index", "decisions/index"):
             self.assertIn(self.root / f"{name}.html", self.pages)
         self.assertIn("queue_full", self.pages[self.root / "errors.html"].ids)
+
+    # Other tests compare the tables with the code: metrics_test.cc, check_tree.py and packaging_test.py.
+    def test_each_metric_log_event_and_alert_has_an_anchor(self):
+        rows = {"metrics": r"^\| `(\w+)` \|", "log_events": r"^\| \w+ \| `(\w+)` \|", "operating": r"^\| `(Duewheel\w+)` \|"}
+        for name, row in rows.items():
+            entries = re.findall(row, (ROOT / f"docs/{name}.md").read_text(), re.MULTILINE)
+            self.assertGreater(len(entries), 30, name)
+            ids = self.pages[self.root / f"{name}.html"].ids
+            self.assertEqual([entry for entry in entries if ids[entry] != 1], [], name)
 
     def test_pages_in_chinese_say_so_and_the_search_has_their_words(self):
         for name, language in (("index", "en"), ("README.zh-CN", "zh"), ("zh/learning/timing_wheel", "zh"), ("zh/migration/redisson", "zh")):

@@ -4,6 +4,7 @@
 - The links are those of the repository, where GitHub shows them. A link to a page that the site has leads there; the name of a
   source file becomes code.
 - Pages in Chinese are README.zh-CN.md and those in docs/zh/. When the first exists, each page has a choice of the language.
+- The tables of metrics, log events and alerts have an anchor for each name: `/docs/metrics#duewheel_queues`.
 - The server forbids inline scripts, so those of the theme become files.
 """
 import glob
@@ -21,6 +22,7 @@ jieba.setLogLevel("WARNING")
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 FENCED = re.compile(r"^ *```.*?^ *```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s#:]+)(#[^)\s]*)?\)")
+NAMES_IN_TABLES = ("metrics.md", "log_events.md", "operating.md")
 PICTURES = (".png", ".svg")
 
 
@@ -62,7 +64,8 @@ def on_files(files, config):
             target = posixpath.normpath(posixpath.join(posixpath.dirname(page.src_uri), link[3]))
             if target.endswith(PICTURES) and not target.startswith("docs/"):
                 add(target)
-    files.append(File.generated(config, "assets/wide.css", content=".md-grid { max-width: 78rem; }\n"))
+    style = ".md-grid { max-width: 78rem; }\ntr:has(> :target) { background: var(--md-accent-fg-color--transparent); }\n"
+    files.append(File.generated(config, "assets/wide.css", content=style))
     if files.get_file_from_path("README.zh-CN.md"):
         config.extra["alternate"] = [{"name": "English", "link": "index.html", "lang": "en"},
                                      {"name": "中文", "link": "README.zh-CN.html", "lang": "zh"}]
@@ -88,6 +91,11 @@ def on_page_markdown(markdown, page, config, files):
         parts += [LINK.sub(adapt, markdown[end:code.start()]), code[0]]
         end = code.end()
     return "".join(parts) + LINK.sub(adapt, markdown[end:])
+
+
+def on_page_content(html, page, config, files):
+    if page.file.src_uri in NAMES_IN_TABLES:
+        return re.sub(r"<td>(<code>(\w+)</code>)</td>", r'<td id="\2"><a href="#\2">\1</a></td>', html)
 
 
 def on_page_context(context, page, config, nav):
