@@ -64,7 +64,10 @@ def on_files(files, config):
             target = posixpath.normpath(posixpath.join(posixpath.dirname(page.src_uri), link[3]))
             if target.endswith(PICTURES) and not target.startswith("docs/"):
                 add(target)
-    style = ".md-grid { max-width: 78rem; }\ntr:has(> :target) { background: var(--md-accent-fg-color--transparent); }\n"
+    style = """.md-grid { max-width: 78rem; }
+td[id] { white-space: nowrap; }
+tr:has(> :target) { background: var(--md-accent-fg-color--transparent); }
+"""
     files.append(File.generated(config, "assets/wide.css", content=style))
     if files.get_file_from_path("README.zh-CN.md"):
         config.extra["alternate"] = [{"name": "English", "link": "index.html", "lang": "en"},
