@@ -18,7 +18,7 @@ sys.path.insert(0, str(ROOT / "tools"))
 import check_tree  # noqa: E402
 
 # Folders of docs/ whose pages are all in Chinese too.
-WHOLE_FOLDERS = ("learning",)
+WHOLE_FOLDERS = ("learning", "tutorial")
 HEADING = re.compile(r"^(#+) +(.*?) *$", re.MULTILINE)
 SPAN = re.compile(r"`[^`]*`")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
