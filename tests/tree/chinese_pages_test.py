@@ -1,4 +1,4 @@
-"""Holds each Chinese page in step with its English one: docs/zh/FOLDER/PAGE.md with docs/FOLDER/PAGE.md, README.zh-CN.md with README.md.
+"""Holds each Chinese page in step with its English one: docs/zh/PAGE.md with docs/PAGE.md, README.zh-CN.md with README.md.
 
 Sections follow each other in the same order and depth. Each has the same blocks of code, the same code in its sentences, the same figures
 ("10 million" is "1,000 万"), rows of tables and pictures, and links to the same places, in Chinese where such a page exists. Words are left
@@ -17,8 +17,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 import check_tree  # noqa: E402
 
-# Folders of docs/ whose pages are all in Chinese too.
-WHOLE_FOLDERS = ("learning", "tutorial")
+# Folders and pages of docs/ that are all in Chinese too.
+TRANSLATED = ("cookbook.md", "learning/", "tutorial/")
 HEADING = re.compile(r"^(#+) +(.*?) *$", re.MULTILINE)
 SPAN = re.compile(r"`[^`]*`")
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
@@ -124,10 +124,10 @@ class ChinesePages(unittest.TestCase):
         found = [line for path in chinese for line in differences(pages, path)]
         self.assertEqual(found, [], "\n" + "\n".join(found))
 
-    def test_whole_folders_are_there(self):
+    def test_all_that_must_be_in_chinese_are_there(self):
         pages = tree_pages()
         for path in pages:
-            if path.startswith(tuple(f"docs/{folder}/" for folder in WHOLE_FOLDERS)):
+            if path.startswith(tuple(f"docs/{each}" for each in TRANSLATED)):
                 self.assertIn(path.replace("docs/", "docs/zh/", 1), pages, f"{path} needs a Chinese page")
         self.assertIn("(README.zh-CN.md)", pages["README.md"])
         self.assertIn("(README.md)", pages["README.zh-CN.md"])
