@@ -33,16 +33,13 @@ int main(int argc, char** argv) {
     program.add_flag("--json", session.json, "Print the server's response as JSON, for scripts");
     program.require_subcommand(1);
     program.footer(kExitCodes);
-    for (const auto add : {duewheel::add_put_verbs,   duewheel::add_message_verbs,
-                           duewheel::add_list_verbs,  duewheel::add_lease,
-                           duewheel::add_lease_verbs, duewheel::add_queue,
-                           duewheel::add_group_verbs, duewheel::add_schedule,
-                           duewheel::add_watchdog,    duewheel::add_namespace,
-                           duewheel::add_token,       duewheel::add_server_verbs,
-                           duewheel::add_top,         duewheel::add_kafka,
-                           duewheel::add_bench,       duewheel::add_directory_verbs,
-                           duewheel::add_audit,       duewheel::add_export,
-                           duewheel::add_import,      duewheel::add_completion}) {
+    for (const auto add : {duewheel::add_put_verbs,   duewheel::add_message_verbs,   duewheel::add_list_verbs,
+                           duewheel::add_lease,       duewheel::add_lease_verbs,     duewheel::add_queue,
+                           duewheel::add_group_verbs, duewheel::add_schedule,        duewheel::add_watchdog,
+                           duewheel::add_namespace,   duewheel::add_token,           duewheel::add_server_verbs,
+                           duewheel::add_top,         duewheel::add_kafka,           duewheel::add_demo,
+                           duewheel::add_bench,       duewheel::add_directory_verbs, duewheel::add_audit,
+                           duewheel::add_export,      duewheel::add_import,          duewheel::add_completion}) {
         add(program, session);
     }
     try {

@@ -696,7 +696,7 @@ class CommandLineTest(unittest.TestCase):
         verbs = [line.split()[0] for line in output.split("Subcommands:")[1].split("\n\n")[0].splitlines() if line.strip()]
         self.assertEqual(verbs, ["put", "prepare", "commit", "rollback", "get", "wait", "cancel", "move", "fire", "hold", "kick", "discard", "list", "history", "forecast",
                                  "lease", "ack", "fail", "extend", "release", "queue", "group", "schedule", "watchdog", "namespace", "token", "clock", "stats", "health", "call",
-                                 "top", "kafka", "bench", "check", "backup", "restore", "audit", "export", "import", "completion"])
+                                 "top", "kafka", "demo", "bench", "check", "backup", "restore", "audit", "export", "import", "completion"])
         for verb in verbs:
             code, output, _ = self.run_program(verb, "--help")
             self.assertEqual(code, 0)

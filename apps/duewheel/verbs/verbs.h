@@ -25,6 +25,7 @@ void add_token(CLI::App& program, Session& session);
 void add_server_verbs(CLI::App& program, Session& session);  // clock stats health call
 void add_top(CLI::App& program, Session& session);
 void add_kafka(CLI::App& program, Session& session);
+void add_demo(CLI::App& program, Session& session);
 void add_bench(CLI::App& program, Session& session);
 void add_directory_verbs(CLI::App& program, Session& session);  // check backup restore
 void add_audit(CLI::App& program, Session& session);
