@@ -55,12 +55,6 @@ def files(daemon):
     return sorted((daemon.data / "audit").glob("audit-*.jsonl"))
 
 
-def lines(daemon):
-    """All but the first line of each file."""
-    every = [json.loads(line) for path in files(daemon) for line in path.read_text().splitlines()]
-    return [line for line in every if line["verb"] != "audit.file"]
-
-
 def verify(daemon, *options):
     return duewheel(*options, "audit", "verify", "--data", daemon.data)
 
@@ -90,10 +84,10 @@ class Audit(unittest.TestCase):
         client = daemon.client()
         for method, path, body, verb, name_space, name in ADMINISTRATIVE:
             with self.subTest(f"{method} {path}"):
-                before = len(lines(daemon))
+                before = len(daemon.audit_lines())
                 status, answer = client.request(method, path, body)
                 self.assertLess(status, 300, answer)
-                new = lines(daemon)[before:]  # it stands in the file already
+                new = daemon.audit_lines()[before:]  # it stands in the file already
                 self.assertEqual(len(new), 1)
                 line = new[0]
                 self.assertEqual((line["verb"], line.get("namespace", ""), line.get("object", ""), line["outcome"]),
@@ -102,13 +96,13 @@ class Audit(unittest.TestCase):
                 self.assertNotIn("call", line)
         for method, path, body, verb, name, code in REFUSED:
             with self.subTest(f"{method} {path}"):
-                before = len(lines(daemon))
+                before = len(daemon.audit_lines())
                 status, answer = client.request(method, path, body)
                 self.assertEqual(answer["code"], code)
-                wait_until(lambda: len(lines(daemon)) > before)  # a refusal does not wait for its line
-                new = lines(daemon)[before:]
+                wait_until(lambda: len(daemon.audit_lines()) > before)  # a refusal does not wait for its line
+                new = daemon.audit_lines()[before:]
                 self.assertEqual([(line["verb"], line.get("object", ""), line["outcome"]) for line in new], [(verb, name, code)])
-        times = [line["time"] for line in lines(daemon)]
+        times = [line["time"] for line in daemon.audit_lines()]
         self.assertEqual(times, sorted(times))
         self.assert_whole(daemon)
 
@@ -117,7 +111,7 @@ class Audit(unittest.TestCase):
         client = daemon.client()
         client.request("PUT", "/v1/queues/q", {})
         client.request("PUT", "/v1/watchdogs/w", {"queue": "q", "timeout": "1h"})
-        before = lines(daemon)
+        before = daemon.audit_lines()
         message = client.put("q", "body")[1]["id"]
         client.get(message)
         client.ack_all(client.take("q", 1))
@@ -125,7 +119,7 @@ class Audit(unittest.TestCase):
         for path in ("/v1/queues/q", "/v1/queues", "/v1/namespaces", "/v1/clock", "/metrics", "/v1/stats", "/readyz", "/none"):
             client.request("GET", path)
         client.request("POST", "/v1/queues/q/messages", {"nonsense": 1})
-        self.assertEqual(lines(daemon), before)
+        self.assertEqual(daemon.audit_lines(), before)
 
     def test_a_traceparent_is_kept_and_bodies_and_header_values_are_not(self):
         daemon = self.started()
@@ -133,7 +127,7 @@ class Audit(unittest.TestCase):
         parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
         client.request_text("PUT", "/v1/queues/q", json.dumps({"target": {"webhook": {
             "url": "https://receiver.example/in?CANARY", "headers": {"Authorization": "CANARY"}}}}), {"traceparent": parent})
-        self.assertEqual([line["traceparent"] for line in lines(daemon)], [parent])
+        self.assertEqual([line["traceparent"] for line in daemon.audit_lines()], [parent])
         self.assertNotIn("CANARY", "".join(path.read_text() for path in files(daemon)))
 
     def test_can_be_switched_off(self):
@@ -151,8 +145,8 @@ class Audit(unittest.TestCase):
         foreign = {"Host": "foreign.example"}
         status, answer = client.request_text("POST", "/v1/queues/q/messages", "{}", foreign)
         self.assertEqual((status, answer["code"]), (403, "foreign_host"))
-        wait_until(lambda: lines(daemon))
-        line = lines(daemon)[0]
+        wait_until(lambda: daemon.audit_lines())
+        line = daemon.audit_lines()[0]
         self.assertEqual({name: line[name] for name in ("verb", "actor", "address", "call", "outcome")},
                          {"verb": "access.refuse", "actor": "anonymous", "address": "127.0.0.1",
                           "call": "POST /v1/queues/q/messages", "outcome": "foreign_host"})
@@ -163,9 +157,9 @@ class Audit(unittest.TestCase):
         flood = 3000
         for _ in range(flood):
             self.assertEqual(client.request_text("GET", "/v1/queues/q", None, foreign)[0], 403)
-        wait_until(lambda: sum(1 + line.get("suppressed", 0) for line in lines(daemon) if "call" in line)
-                   + sum(line.get("suppressed", 0) for line in lines(daemon) if "call" not in line) == flood + 3)
-        self.assertLess(len(lines(daemon)), 40)
+        wait_until(lambda: sum(1 + line.get("suppressed", 0) for line in daemon.audit_lines() if "call" in line)
+                   + sum(line.get("suppressed", 0) for line in daemon.audit_lines() if "call" not in line) == flood + 3)
+        self.assertLess(len(daemon.audit_lines()), 40)
         self.assertNotIn("SECRETLEASE", "".join(path.read_text() for path in files(daemon)))
         self.assert_whole(daemon)
 
@@ -175,7 +169,7 @@ class Audit(unittest.TestCase):
         made = duewheel("token", "add", "root", "--admin", "--data", daemon.data)
         self.assertEqual(made.returncode, 0, made.stderr)
         admin = {"Authorization": f"Bearer {made.stdout.strip()}"}
-        self.assertEqual([(line["verb"], line["actor"], line["object"], line["outcome"]) for line in lines(daemon)],
+        self.assertEqual([(line["verb"], line["actor"], line["object"], line["outcome"]) for line in daemon.audit_lines()],
                          [("token.set", "offline", "root", "ok")])
         daemon.start()
         client = daemon.client()
@@ -183,16 +177,16 @@ class Audit(unittest.TestCase):
         self.assertLess(status, 300, shop)
         limited = {"Authorization": f"Bearer {shop['token']}"}
         wrong = {"Authorization": f"Bearer {shop['token'][:-1]}x"}
-        before = len(lines(daemon))
+        before = len(daemon.audit_lines())
         for method, path, body, headers in (("PUT", "/v1/queues/q", "{}", admin),
                                             ("PUT", "/v1/queues/q", "{}", limited), ("GET", "/v1/queues", None, limited),
                                             ("PUT", "/v1/queues/q", "{}", wrong), ("PUT", "/v1/queues/q", "{}", None),
                                             ("POST", "/v1/tokens/shop:rotate", None, admin), ("DELETE", "/v1/tokens/shop", None, admin)):
             client.request_text(method, path, body, headers)
         # Refusals do not wait for their lines.
-        wait_until(lambda: len(lines(daemon)) == before + 7)
+        wait_until(lambda: len(daemon.audit_lines()) == before + 7)
         self.assertEqual([(line["verb"], line["actor"], line.get("object"), line.get("call"), line["outcome"])
-                          for line in lines(daemon)[before:]],
+                          for line in daemon.audit_lines()[before:]],
                          [("queue.set", "root", "q", None, "ok"),
                           ("queue.set", "shop", "q", None, "forbidden"), ("access.refuse", "shop", None, "GET /v1/queues", "forbidden"),
                           ("access.refuse", "anonymous", None, "PUT /v1/queues/q", "bad_token"),
@@ -209,7 +203,7 @@ class Audit(unittest.TestCase):
         for _ in range(50):
             client.request_text("GET", "/v1/queues/q", None, {"Host": "foreign.example"})
         self.assertEqual(daemon.terminate(), 0)
-        self.assertEqual(sum(line.get("suppressed", 0) + ("call" in line) for line in lines(daemon)), 50)
+        self.assertEqual(sum(line.get("suppressed", 0) + ("call" in line) for line in daemon.audit_lines()), 50)
         self.assert_whole(daemon)
 
     # ---- the chain
@@ -223,7 +217,7 @@ class Audit(unittest.TestCase):
                 self.assertEqual(client.request("PUT", f"/v1/queues/q{seen + number}", {})[0], 200)
             seen += 20
             stop()
-            self.assertEqual(len(lines(daemon)), seen, "what was answered has its line")
+            self.assertEqual(len(daemon.audit_lines()), seen, "what was answered has its line")
             self.assert_whole(daemon)
             daemon.start()
         self.assertEqual((daemon.data / "audit").stat().st_mode & 0o077, 0o050)
@@ -243,7 +237,7 @@ class Audit(unittest.TestCase):
         daemon.start()
         self.assertIn("audit_log_repaired", daemon.log_text())
         self.assert_whole(daemon)
-        repair = lines(daemon)[-1]
+        repair = daemon.audit_lines()[-1]
         self.assertEqual((repair["verb"], repair["torn_bytes"]), ("audit.repair", len(whole.splitlines()[-1]) + 1 - 20))
         self.assertIn('"object":"torn"', repair["torn"])
         shown = duewheel("audit", "show", "--data", daemon.data, "--verb", "audit.repair")
@@ -271,7 +265,7 @@ class Audit(unittest.TestCase):
             thread.join()
         report = json.loads(verify(daemon, "--json").stdout)
         self.assertTrue(report["is_whole"])
-        self.assertEqual((report["files"], report["lines"]), (1, len(lines(daemon)) + 1))
+        self.assertEqual((report["files"], report["lines"]), (1, len(daemon.audit_lines()) + 1))
         path = files(daemon)[0]
         text = path.read_text().splitlines(keepends=True)
         text[4] = text[4].replace('"outcome":"ok"', '"outcome":"no"')
@@ -340,7 +334,7 @@ class Audit(unittest.TestCase):
         wait_until(lambda: client.request("PUT", "/v1/queues/again", {})[0] == 200)
         self.assertIn("audit_log_available", daemon.log_text())
         self.assertIn("\nduewheel_audit_log_available 1\n", client.request("GET", "/metrics")[1])
-        self.assertEqual([line["object"] for line in lines(daemon)], [f"q{number}" for number in range(done + 1)] + ["again"],
+        self.assertEqual([line["object"] for line in daemon.audit_lines()], [f"q{number}" for number in range(done + 1)] + ["again"],
                          "each that was carried out has its line")
         self.assert_whole(daemon)
 
@@ -369,7 +363,7 @@ class Audit(unittest.TestCase):
         daemon.kill()
         daemon.start()
         self.assertEqual(daemon.client().request("PUT", "/v1/queues/after", {})[0], 200)
-        self.assertEqual([line["object"] for line in lines(daemon)], ["before", "not-synced", "after"])
+        self.assertEqual([line["object"] for line in daemon.audit_lines()], ["before", "not-synced", "after"])
         self.assert_whole(daemon)
 
     def test_a_start_without_a_place_for_the_log_is_refused(self):

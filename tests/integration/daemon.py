@@ -72,6 +72,12 @@ class Daemon:
         self.log.flush()
         return (self.directory / "log.txt").read_text(errors="replace")
 
+    def audit_lines(self):
+        """The lines of the audit log but the first of each file, and but one that is being written."""
+        texts = [path.read_text() for path in sorted((self.data / "audit").glob("audit-*.jsonl"))]
+        every = [json.loads(line) for text in texts for line in text[:text.rfind("\n") + 1].splitlines()]
+        return [line for line in every if line["verb"] != "audit.file"]
+
     def kill(self):
         if self.process and self.process.poll() is None:
             self.process.kill()

@@ -43,15 +43,10 @@ class Audited(unittest.TestCase):
         headers = {"Authorization": f"Bearer {token}"} if token else {}
         return self.client.request_text(method, path, None if body is None else json.dumps(body), headers)
 
-    def lines(self):
-        every = [json.loads(line) for path in sorted((self.daemon.data / "audit").glob("audit-*.jsonl"))
-                 for line in path.read_text().splitlines()]
-        return [line for line in every if line["verb"] != "audit.file"]
-
     def wait_for_line(self, **members):
         deadline = time.monotonic() + 20
         while True:
-            found = [line for line in self.lines() if all(line.get(name) == value for name, value in members.items())]
+            found = [line for line in self.daemon.audit_lines() if all(line.get(name) == value for name, value in members.items())]
             if found:
                 return found
             self.assertLess(time.monotonic(), deadline, f"no line has {members}")
@@ -59,7 +54,7 @@ class Audited(unittest.TestCase):
 
     def told(self):
         """Refusals of the tenant that have a line or are counted in one."""
-        return sum(line.get("suppressed", 0) + ("outcome" in line) for line in self.lines() if line["actor"] == "tenant")
+        return sum(line.get("suppressed", 0) + ("outcome" in line) for line in self.daemon.audit_lines() if line["actor"] == "tenant")
 
     def verify(self):
         return json.loads(duewheel("--json", "audit", "verify", "--data", self.daemon.data).stdout)
@@ -75,7 +70,7 @@ class AuditAttack(Audited):
             status, _ = self.ask(*attacks[number % len(attacks)], self.tenant)
             self.assertGreaterEqual(status, 400)
         self.assertEqual(self.daemon.terminate(), 0)
-        lines = self.lines()
+        lines = self.daemon.audit_lines()
         of_tenant = [line for line in lines if line["actor"] == "tenant" and "outcome" in line]
         self.assertLess(len(of_tenant), 80, "a burst, and one line every ten seconds")
         self.assertEqual(self.told(), FLOOD, "each is counted")
@@ -170,7 +165,7 @@ class ChangesAttack(Audited):
             self.assertIn(text, said)
         self.assertIn("\nduewheel_audit_lines_removed_early_total 0\n", self.ask("GET", "/metrics", None, self.root)[1])
         self.assertEqual(self.daemon.terminate(), 0)
-        lines = self.lines()
+        lines = self.daemon.audit_lines()
         self.assertEqual(sum(line["actor"] == "tenant" and line["outcome"] == "ok" for line in lines), done)
         self.assertEqual((lines[0]["verb"], lines[0]["object"]), ("token.set", "root"), "the oldest line is still there")
         verified = self.verify()

@@ -2,7 +2,6 @@
 
 import errno
 import grp
-import json
 import os
 import stat
 import subprocess
@@ -99,10 +98,6 @@ class UnixSocketAttack(unittest.TestCase):
                 os._exit(code)
         return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
-    def lines(self):
-        return [json.loads(line) for path in sorted((self.daemon.data / "audit").glob("audit-*.jsonl"))
-                for line in path.read_text().splitlines()]
-
     # The mode of the socket was that of the umask, and a kick of a client left no line.
     def test_only_the_user_of_the_server_may_connect_and_is_named_in_the_audit_log(self):
         self.start()
@@ -115,7 +110,7 @@ class UnixSocketAttack(unittest.TestCase):
             self.assertEqual(self.connect_as(OTHER_USER, OTHER_USER), errno.EACCES)
         self.assertEqual(self.daemon.terminate(), 0)
         self.assertEqual([(line["verb"], line["actor"], line["address"], line["object"], line["outcome"])
-                          for line in self.lines() if line["verb"].startswith("tube.")],
+                          for line in self.daemon.audit_lines() if line["verb"].startswith("tube.")],
                          [("tube.kick", f"uid:{os.geteuid()}", "unix", "default", "ok"),
                           ("tube.pause", f"uid:{os.geteuid()}", "unix", "default", "ok"),
                           ("tube.pause", f"uid:{os.geteuid()}", "unix", "unknown", "unknown_queue")])
@@ -129,7 +124,7 @@ class UnixSocketAttack(unittest.TestCase):
         self.assertEqual(self.connect_as(OTHER_USER, OTHER_USER), errno.EACCES)
         self.assertEqual(self.connect_as(OTHER_USER, group.gr_gid), 0)
         self.assertEqual(self.daemon.terminate(), 0)
-        self.assertEqual([line["actor"] for line in self.lines() if line["verb"] == "tube.kick"], [f"uid:{OTHER_USER}"])
+        self.assertEqual([line["actor"] for line in self.daemon.audit_lines() if line["verb"] == "tube.kick"], [f"uid:{OTHER_USER}"])
 
     def test_a_group_that_cannot_have_the_socket_is_refused(self):
         def refusal(*arguments, **how):
@@ -173,7 +168,7 @@ class UnixSocketAttack(unittest.TestCase):
         self.start()
         self.assertEqual(self.daemon.connect().ask("kick 1\r\n"), b"KICKED 0\r\n")
         self.assertEqual(self.daemon.terminate(), 0)
-        self.assertEqual([(line["actor"], line["address"]) for line in self.lines() if line["verb"] == "tube.kick"],
+        self.assertEqual([(line["actor"], line["address"]) for line in self.daemon.audit_lines() if line["verb"] == "tube.kick"],
                          [("anonymous", "127.0.0.1")])
 
 
