@@ -10,7 +10,7 @@ const forward = { target: daemon, changeOrigin: true, headers: { origin: daemon 
 export default defineConfig({
   server: {
     host: '127.0.0.1',
-    proxy: { '/v1': forward, '/readyz': forward, '/healthz': forward, '/metrics': forward },
+    proxy: { '/v1': forward, '/readyz': forward, '/healthz': forward, '/metrics': forward, '/docs': forward },
   },
   build: {
     target: ['chrome123', 'firefox121', 'safari17.5'],

@@ -51,6 +51,8 @@ class Site(unittest.TestCase):
         for name in ("index", "errors", "http_api", "ARCHITECTURE", "bench/index", "clients/python/index", "decisions/index"):
             self.assertIn(self.root / f"{name}.html", self.pages)
         self.assertIn("queue_full", self.pages[self.root / "errors.html"].ids)
+        # The dashboard takes the pages for installed if it finds this link.
+        self.assertIn("log_events.html", self.pages[self.root / "index.html"].links)
 
     # Other tests compare the tables with the code: metrics_test.cc, check_tree.py and packaging_test.py.
     def test_each_metric_log_event_and_alert_has_an_anchor(self):

@@ -1,7 +1,9 @@
 // The health of the server: clock, disk and store, limits, warnings of the log.
 import assert from 'node:assert/strict'
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { test } from 'node:test'
-import { checkLooks, useBrowser, useDaemon, waitForText, withPage } from './browser.mjs'
+import { checkAccess, checkLooks, useBrowser, useDaemon, waitForText, withPage } from './browser.mjs'
 
 useBrowser()
 const daemon = useDaemon()
@@ -51,3 +53,31 @@ test('a server that is not ready says why', () =>
     await page.goto(`${daemon.url}/#/health`)
     await waitForText(page.locator('.note.bad'), 'The server is not ready. the disk is full: puts are refused')
   }))
+
+test('the name of a log event leads to its entry in the documentation, if the server has it', async () => {
+  const html = join(daemon.directory, 'html')
+  const event = (page) => page.getByRole('row', { name: 'last_run_not_stopped' })
+  daemon.argumentList = [`--http-docs=${html}`]
+  await daemon.stop('SIGKILL')
+  await daemon.start()
+  await withPage(daemon, '#/health', {}, async (page) => {
+    const asked = page.waitForResponse('**/docs/')
+    await page.reload()
+    await (await asked).finished()
+    await waitForText(event(page), 'was killed')
+    assert.equal(await event(page).getByRole('link').count(), 0)
+  })
+
+  mkdirSync(html)
+  writeFileSync(join(html, 'errors.html'), 'errors')
+  writeFileSync(join(html, 'index.html'), '<a href="log_events.html">Log events</a>')
+  writeFileSync(join(html, 'log_events.html'), '<table><tr><td id="last_run_not_stopped">last_run_not_stopped</td></tr></table>')
+  await daemon.stop('SIGKILL')
+  await daemon.start()
+  await withPage(daemon, '#/health', {}, async (page) => {
+    const opened = page.waitForEvent('popup')
+    await event(page).getByRole('link', { name: 'last_run_not_stopped' }).click()
+    await (await opened).locator('td:target').waitFor()
+    await checkAccess(page)
+  })
+})

@@ -1,5 +1,6 @@
 // The health of the server: clock, disk and store, limits, Kafka, recent warnings.
 import { get, post, prefix } from '../api/client'
+import { useEventPath } from '../api/docs'
 import { logLines, source, stats, type LogLine } from '../api/live'
 import { useMetrics } from '../api/metrics'
 import type { Metrics } from '../api/metrics_text'
@@ -169,6 +170,7 @@ function Kafka({ kafka }: { kafka: Stats['kafka'] }) {
 
 function Warnings() {
   const lines = logLines.value
+  const pathOf = useEventPath()
   const text = (line: LogLine, member: string) => String(line[member] ?? '')
   const fields = (line: LogLine) => Object.entries(line).filter(([name]) => !['time_ms', 'level', 'event', 'message'].includes(name)).map(([name, value]) => `${name}=${String(value)}`).join(' ')
   return (
@@ -179,13 +181,18 @@ function Warnings() {
           caption={t.warnings} rows={lines} rowKey={(row) => JSON.stringify(row)} empty={t.noWarnings}
           columns={[
             { key: 'time', heading: t.time, cell: (row) => formatInstant(Number(row.time_ms)) },
-            { key: 'event', heading: t.event, cell: (row) => <Badge tone={row.level === 'warning' ? 'warn' : 'bad'}>{text(row, 'event')}</Badge> },
+            { key: 'event', heading: t.event, cell: (row) => <EventName line={row} path={pathOf(row.event)} /> },
             { key: 'message', heading: t.what, cell: (row) => <><Cut text={text(row, 'message')} max={300} /> <span class="muted"><Cut text={fields(row)} max={200} /></span></> },
           ]}
         />
       )}
     </Section>
   )
+}
+
+function EventName({ line, path }: { line: LogLine; path?: string }) {
+  const name = <Badge tone={line.level === 'warning' ? 'warn' : 'bad'}>{line.event}</Badge>
+  return path ? <a href={path} target="_blank">{name}</a> : name
 }
 
 export default definePage({
