@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url'
 import { gzipSync } from 'node:zlib'
 
 const COMPRESSED_MAX = 250 * 1024
-const web = fileURLToPath(new URL('../../web/', import.meta.url))
+const root = fileURLToPath(new URL('../../', import.meta.url))
+const web = join(root, 'web')
 const place = process.argv[2]
 
 function files(folder, root = folder) {
@@ -35,12 +36,15 @@ if (major < 20 || (major === 20 && minor < 19)) {
 }
 rmSync(place, { recursive: true, force: true })
 mkdirSync(place, { recursive: true })
-cpSync(web, place, { recursive: true, filter: (path) => !/[/\\](node_modules|dist)$/.test(path) })
-const npm = (...words) => execFileSync('npm', words, { cwd: place, stdio: 'inherit' })
+for (const folder of ['web', 'clients/typescript/src']) {
+  cpSync(join(root, folder), join(place, folder), { recursive: true, filter: (path) => !/[/\\](node_modules|dist)$/.test(path) })
+}
+const copy = join(place, 'web')
+const npm = (...words) => execFileSync('npm', words, { cwd: copy, stdio: 'inherit' })
 npm('ci', '--no-audit', '--no-fund', '--cache', join(place, 'cache'))
 npm('run', 'build')
-execFileSync(process.execPath, [fileURLToPath(new URL('unit.mjs', import.meta.url)), place], { stdio: 'inherit' })
-const built = join(place, 'dist')
+execFileSync(process.execPath, [fileURLToPath(new URL('unit.mjs', import.meta.url)), copy], { stdio: 'inherit' })
+const built = join(copy, 'dist')
 const [was, is] = [files(dist), files(built)]
 if (was.join() !== is.join()) fail(`web/dist has ${was.join(', ')}, and a build makes ${is.join(', ')}: run npm run build in web/, and commit web/dist`)
 for (const name of is) {

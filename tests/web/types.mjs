@@ -1,5 +1,5 @@
 // The types of the dashboard and of the TypeScript client for documents of the API are those of the schemas in the server's OpenAPI
-// document. With DUEWHEEL_RECORD=1 their files are written again. Descriptions stay in the document: a file changes only when a type does.
+// document. With DUEWHEEL_RECORD=1 their file is written again. Descriptions stay in the document: the file changes only when a type does.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
@@ -14,7 +14,7 @@ const { default: typesOf, astToString } = createRequire(packages)('openapi-types
 
 const HEADER = `// Written by tests/web/types.mjs from the OpenAPI document of the server. Do not edit: see "Types of the API" in web/README.md.
 `
-const FILES = ['web/src/api/openapi.ts', 'clients/typescript/src/openapi.ts']
+const NAME = 'clients/typescript/src/openapi.ts'
 const TEXTS = ['description', 'examples', 'default']
 
 /** A schema without its texts, and without choices between sets of required members: all of them are optional. */
@@ -41,14 +41,12 @@ const daemon = new Daemon()
 try {
   await daemon.start()
   const text = await written(await (await fetch(`${daemon.url}/openapi.json`)).json())
-  for (const name of FILES) {
-    const file = fileURLToPath(new URL(`../../${name}`, import.meta.url))
-    if (process.env.DUEWHEEL_RECORD === '1') {
-      writeFileSync(file, text)
-    } else if (readFileSync(file, 'utf8') !== text) {
-      console.error(`${name} differs from the OpenAPI document: run DUEWHEEL_RECORD=1 ctest --preset test -R dashboard_types`)
-      process.exitCode = 1
-    }
+  const file = fileURLToPath(new URL(`../../${NAME}`, import.meta.url))
+  if (process.env.DUEWHEEL_RECORD === '1') {
+    writeFileSync(file, text)
+  } else if (readFileSync(file, 'utf8') !== text) {
+    console.error(`${NAME} differs from the OpenAPI document: run DUEWHEEL_RECORD=1 ctest --preset test -R dashboard_types`)
+    process.exitCode = 1
   }
 } finally {
   await daemon.remove()
