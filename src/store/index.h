@@ -75,6 +75,8 @@ class Index {
     Result<ListedRows> list_queue(const ListQueue& list) const;
     // index_forecast.cc
     Result<DueRows> list_due(const ListDue& list) const;
+    Result<DueMinutes> count_due(const CountDue& count) const;
+    Result<DueCounts> due_counts(std::string_view name_space, std::string_view queue, DueMs minute_ms) const;
     // Messages that became dead letters from `from` to before `until_ms`, by (time of death, id), at most `limit`.
     Result<Stretch> scan_dead(std::string_view name_space, std::string_view queue, DuePosition from, DueMs until_ms,
                               std::uint32_t limit) const;

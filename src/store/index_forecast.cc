@@ -30,4 +30,38 @@ Result<DueRows> Index::list_due(const ListDue& list) const {
     return due;
 }
 
+// Reads the position before and after, so that the counts are known to be as of one table.
+Result<DueMinutes> Index::count_due(const CountDue& count) const {
+    assert(count.limit > 0);
+    const std::string lower = due_counts_key(count.name_space, count.queue, count.from_ms);
+    const std::string upper = due_counts_key(count.name_space, count.queue, count.until_ms);
+    for (;;) {
+        DueMinutes due;
+        const auto before = find_row(*rows_, position_key(), decode_position);
+        if (!before) return before.error();
+        const auto take = [&](std::string_view key, std::string_view value) -> Result<bool> {
+            const Result<DueMs> minute_ms = decode_due_counts_key(key);
+            if (!minute_ms) return minute_ms.error();
+            const Result<DueCounts> counts = decode_due_counts(value);
+            if (!counts) return counts.error();
+            due.rows.push_back({*minute_ms, *counts});
+            if (due.rows.size() == count.limit) due.next = *minute_ms + DueMinute::kMs;
+            return true;
+        };
+        if (const Status status = walk_rows(*rows_, lower, upper, count.limit, take); !status) return status.error();
+        const auto after = find_row(*rows_, position_key(), decode_position);
+        if (!after) return after.error();
+        if (*before == *after) {
+            if (*after) due.segment = (*after)->segment;
+            return due;
+        }
+    }
+}
+
+Result<DueCounts> Index::due_counts(std::string_view name_space, std::string_view queue, DueMs minute_ms) const {
+    const auto found = find_row(*rows_, due_counts_key(name_space, queue, minute_ms), decode_due_counts);
+    if (!found) return found.error();
+    return found->value_or(DueCounts());
+}
+
 }  // namespace duewheel

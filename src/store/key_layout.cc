@@ -79,6 +79,18 @@ std::string key_key(std::string_view name_space, std::string_view queue, std::st
     return make_key(IndexTable::key, name_space, queue, key);
 }
 
+std::string due_counts_key(std::string_view name_space, std::string_view queue, DueMs minute_ms) {
+    return make_key(IndexTable::forecast, name_space, queue, minute_ms);
+}
+Result<DueMs> decode_due_counts_key(std::string_view key) {
+    std::string_view name_space, queue;
+    DueMs minute_ms = 0;
+    if (!read_key(key, IndexTable::forecast, name_space, queue, minute_ms)) {
+        return damaged_row("key of what becomes due in a minute");
+    }
+    return minute_ms;
+}
+
 std::string lease_key(DuePosition at) {
     return make_key(IndexTable::lease, at);
 }

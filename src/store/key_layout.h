@@ -7,6 +7,9 @@
 //   c  settings  kind (1: queue, 2: namespace, 4: token),        position and size of the record, settings
 //                namespace, name
 //   d  due       instant, id, kind (1: fire; 2: expire)          row without id and due; of kind 2 without id, expiry
+//   f  forecast  namespace, queue (empty: all of them),          how many messages become due in that minute:
+//   scheduled,
+//                start of a minute                               retrying, recurring
 //   q  queue     namespace, queue, instant, id                   row without id, due, namespace and queue
 //   i  id        id                                              0, row without id; or
 //                                                                1, ended instant, row without id and ended
@@ -45,11 +48,12 @@
 namespace duewheel {
 
 // An index of an older format is discarded and rebuilt.
-inline constexpr std::uint32_t kIndexFormatVersion = 3;
+inline constexpr std::uint32_t kIndexFormatVersion = 4;
 
 enum class IndexTable : char {
     settings = 'c',
     due = 'd',
+    forecast = 'f',
     group = 'g',
     history = 'h',
     id = 'i',
@@ -116,6 +120,7 @@ std::string lease_key(DuePosition at);
 std::string position_key();
 std::string needed_key(Sequence first_sequence);
 std::string queue_cursor_key(std::string_view name_space, std::string_view queue);
+std::string due_counts_key(std::string_view name_space, std::string_view queue, DueMs minute_ms);
 std::string queue_counts_key(std::string_view name_space, std::string_view queue);
 // The row of what a `conf` or a `rule` record is about.
 std::string settings_key(Subject subject, std::string_view name_space, std::string_view name);
@@ -140,6 +145,7 @@ void encode_key_value(std::string& out, const KeyHolder& holder);
 void encode_position(std::string& out, const IndexPosition& position);
 void encode_needed(std::string& out, std::uint64_t count);
 void encode_queue_cursor(std::string& out, DuePosition at);
+void encode_due_counts(std::string& out, const DueCounts& counts);
 void encode_queue_counts(std::string& out, const QueueCounts& counts);
 void encode_settings(std::string& out, const SettingsRow& row);
 
@@ -161,6 +167,7 @@ Result<IndexPosition> decode_position(std::string_view value);
 Result<std::uint64_t> decode_needed(std::string_view value);
 Result<Sequence> decode_needed_key(std::string_view key);
 Result<DuePosition> decode_queue_cursor(std::string_view value);
+Result<DueCounts> decode_due_counts(std::string_view value);
 Result<QueueCounts> decode_queue_counts(std::string_view value);
 Result<SettingsRow> decode_settings(std::string_view value);
 
@@ -170,6 +177,7 @@ struct QueueOfKey {
 };
 Result<QueueOfKey> decode_queue_cursor_key(std::string_view key);
 Result<QueueOfKey> decode_queue_counts_key(std::string_view key);
+Result<DueMs> decode_due_counts_key(std::string_view key);
 
 struct SubjectOfKey {
     Subject subject = Subject::none;

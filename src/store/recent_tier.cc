@@ -152,6 +152,7 @@ EntryNumber RecentTier::apply(const MessageRecord& record, Sequence sequence, Se
         death.reason = record.reason;
     }
     set_state(entry, number, record.state, death);
+    count_due(record, entry.queue, segment);
     entry.log_position = whole ? sequence : record.log_position;
     entry.record_bytes = whole ? frame_bytes : record.record_bytes;
     entry.segment = segment;
@@ -182,11 +183,25 @@ void RecentTier::end(const MessageRecord& record, SegmentNumber segment) {
     outcome.due_ms = was_prepared ? record.state.nominal_due_ms : record.state.due_ms;
     outcome.queue = queues_.number(record.state.name_space, record.state.queue);
     outcome.segment = segment;
+    count_due(record, outcome.queue, segment);
     hold_key(record, outcome.ended_ms);
     if (!record.state.key.empty()) key_of_outcome_[record.id] = joined_key(outcome.queue, record.state.key);
     if (const EntryNumber number = find(record.id); number != kNoEntry) free_slot(number);
     outcomes_.set(record.id, outcome);
     touch(record.id, segment);
+}
+
+// `queue`: that of the state of the record.
+void RecentTier::count_due(const MessageRecord& record, QueueNumber queue, SegmentNumber segment) {
+    if (!changes_state(record.kind)) return;
+    const MessageState& state = record.state;
+    const Previous& before = record.previous;
+    DueChanges& changes = due_changes_[segment];
+    if (before.version != 0) {
+        const QueueNumber left = before.queue == state.queue ? queue : queues_.number(state.name_space, before.queue);
+        changes.leave(left, before.due_ms, before.state, state.is_recurring());  // it is that for life
+    }
+    changes.enter(queue, state.due_ms, state.state, state.is_recurring());
 }
 
 EntryNumber RecentTier::admit(const MessageRow& row) {
@@ -234,6 +249,7 @@ bool RecentTier::sweep(SegmentNumber segment, std::size_t budget, const std::fun
     }
     touched_.erase(found);
     ends_.erase(segment);
+    due_changes_.erase(segment);
     return true;
 }
 
@@ -370,6 +386,7 @@ std::size_t RecentTier::memory_bytes() const {
     bytes += by_id_.bytes() + outcomes_.bytes();
     for (const auto& [segment, touched] : touched_) bytes += touched.ids.capacity() * sizeof(MessageId);
     for (const auto& [segment, ends] : ends_) bytes += ends.capacity() * sizeof(EndInQueue);
+    for (const auto& [segment, changes] : due_changes_) bytes += changes.bytes();
     return bytes;
 }
 

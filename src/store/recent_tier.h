@@ -28,6 +28,7 @@
 
 #include "base/block_vector.h"
 #include "message/records/record.h"
+#include "store/due_counts.h"
 #include "store/group_names.h"
 #include "store/history.h"
 #include "store/message_map.h"
@@ -186,6 +187,8 @@ class RecentTier {
 
     // The ends of messages, by the segment of their records, until it has been swept; in the order of time.
     const std::map<SegmentNumber, std::vector<EndInQueue>>& recent_ends() const { return ends_; }
+    // The changes of what becomes due, likewise.
+    const std::map<SegmentNumber, DueChanges>& due_changes() const { return due_changes_; }
 
     // Verifies the invariants between the tables; aborts with a message. For tests and the simulator.
     void check() const;
@@ -221,6 +224,7 @@ class RecentTier {
     void set_group(EntryNumber number, QueueNumber queue, std::string_view group);
     void forget_death(const Entry& entry, EntryNumber number);
     void end(const MessageRecord& record, SegmentNumber segment);
+    void count_due(const MessageRecord& record, QueueNumber queue, SegmentNumber segment);
     void hold_key(const MessageRecord& record, DueMs ended_ms);
     static std::string joined_key(QueueNumber queue, std::string_view key);
     void touch(MessageId id, SegmentNumber segment);
@@ -240,6 +244,7 @@ class RecentTier {
     std::unordered_map<MessageId, std::string> key_of_outcome_;
     std::unordered_map<SegmentNumber, Touched> touched_;
     std::map<SegmentNumber, std::vector<EndInQueue>> ends_;
+    std::map<SegmentNumber, DueChanges> due_changes_;
 };
 
 }  // namespace duewheel

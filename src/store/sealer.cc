@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -134,31 +135,101 @@ Status count_needed(SegmentTable& table, const std::vector<Sequence>& first_sequ
     return {};
 }
 
-// The state and the queue of the message in the index; nothing if it is not in the index. If the front of the log is
-// deleted, an index that was started there does not know messages of earlier records: the previous state is then read
-// from the index, and not from the record.
-Result<std::optional<std::pair<QueueNumber, State>>> counted_before(SegmentTable& table, const MessageEffect& message,
-                                                                    Sequence front, const Index& index) {
+// How a message counts.
+struct Counted {
+    QueueNumber queue = 0;
+    State state = State::scheduled;
+    DueMs due_ms = 0;
+};
+
+// As the index has the message; nothing if it does not have it. If the front of the log is deleted, an index that was
+// started there does not know messages of earlier records: the previous state is then read from the index, and not from
+// the record.
+Result<std::optional<Counted>> counted_before(SegmentTable& table, const MessageEffect& message, Sequence front,
+                                              const Index& index) {
     const StoodBefore& before = message.before;
-    using Counted = std::optional<std::pair<QueueNumber, State>>;
-    if (before.queue == kNoQueue) return Counted();
+    if (before.queue == kNoQueue) return std::optional<Counted>();
     const bool may_be_unknown = before.position_unknown || before.log_position < front;
-    if (!may_be_unknown) return Counted({before.queue, before.state});
+    if (!may_be_unknown) return std::optional(Counted{before.queue, before.state, before.due_ms});
     const Result<std::optional<MessageRow>> row = index.find(message.id, 0);
     if (!row) return row.error();
-    if (!*row) return Counted();
+    if (!*row) return std::optional<Counted>();
     const MessageState& state = (*row)->state;
-    return Counted({table.effect.queue_number(state.name_space, state.queue), state.state});
+    return std::optional(Counted{table.effect.queue_number(state.name_space, state.queue), state.state, state.due_ms});
 }
 
-// The number of messages in each queue: the counts of the index with the changes of the segment.
+// Adds the counts that the index has to changes of minutes of one queue, which are in their order: with one scan,
+// unless they are far apart.
+Status add_due_counts(const std::span<std::pair<DueMinute, DueCounts>> changes, const QueueName& name,
+                      const Index& index) {
+    constexpr std::size_t kMinutesPerLookup = 16;
+    const DueMinute first = changes.front().first;
+    const DueMinute last = changes.back().first;
+    if (last.number - first.number >= kMinutesPerLookup * changes.size()) {
+        for (auto& [minute, counts] : changes) {
+            const Result<DueCounts> found = index.due_counts(name.name_space, name.queue, minute.start_ms());
+            if (!found) return found.error();
+            counts.add(*found);
+        }
+        return {};
+    }
+    const std::uint32_t limit = last.number - first.number + 1;
+    const Result<DueMinutes> found =
+        index.count_due({name.name_space, name.queue, first.start_ms(), last.start_ms() + DueMinute::kMs, limit});
+    if (!found) return found.error();
+    auto change = changes.begin();
+    for (const DueMinutes::Row& row : found->rows) {
+        while (change->first.start_ms() < row.start_ms) ++change;
+        if (change->first.start_ms() == row.start_ms) change->second.add(row.counts);
+    }
+    return {};
+}
+
+// What becomes due in each minute of each queue, and of its namespace.
+Status count_due(SegmentTable& table, const DueChanges& changes, const Index& index) {
+    std::vector<std::pair<DueMinute, DueCounts>>& rows = table.due_counts;
+    rows.reserve(2 * changes.all().size());
+    for (const auto& [minute, counts] : changes.all()) {
+        const std::string name_space = table.effect.queues().name(minute.queue).name_space;
+        rows.emplace_back(minute, counts);
+        rows.emplace_back(DueMinute{table.effect.queue_number(name_space, {}), minute.number}, counts);
+    }
+    std::sort(rows.begin(), rows.end(), [](const auto& left, const auto& right) { return left.first < right.first; });
+    std::size_t kept = 0;
+    for (std::size_t next = 0; next < rows.size(); ++next) {  // adds up those of several queues of a namespace
+        if (kept != 0 && rows[kept - 1].first == rows[next].first) {
+            rows[kept - 1].second.add(rows[next].second);
+        } else {
+            rows[kept++] = rows[next];
+        }
+    }
+    rows.resize(kept);
+    std::erase_if(rows, [](const auto& row) { return row.second == DueCounts(); });
+    for (auto from = rows.begin(); from != rows.end();) {
+        const QueueNumber queue = from->first.queue;
+        const auto until = std::find_if(from, rows.end(), [&](const auto& row) { return row.first.queue != queue; });
+        if (Status added = add_due_counts({from, until}, table.effect.queues().name(queue), index); !added) {
+            return added;
+        }
+        from = until;
+    }
+    return {};
+}
+
+// The number of messages in each queue, and in each minute: the counts of the index with the changes of the segment.
 Status count_queues(SegmentTable& table, Sequence front, const Index& index) {
     std::map<QueueNumber, QueueCounts> changes;
+    DueChanges due;
     for (const MessageEffect& message : table.effect.messages()) {
-        const auto before = counted_before(table, message, front, index);
-        if (!before) return before.error();
-        if (*before) changes[(*before)->first].leave((*before)->second);
+        const auto found = counted_before(table, message, front, index);
+        if (!found) return found.error();
+        const bool is_recurring = table.effect.rare(message).is_recurring();  // for life
+        if (const std::optional<Counted>& before = *found) {
+            changes[before->queue].leave(before->state);
+            due.leave(before->queue, before->due_ms, before->state, is_recurring);
+        }
         changes[message.queue].enter(message.state);
+        due.enter(message.queue, message.due_ms, message.state, is_recurring);
     }
     for (const auto& [queue, change] : changes) {
         if (change == QueueCounts{}) continue;
@@ -171,7 +242,7 @@ Status count_queues(SegmentTable& table, Sequence front, const Index& index) {
         }
         table.queue_counts[queue] = *counts;
     }
-    return {};
+    return count_due(table, due, index);
 }
 
 // The rows of keys. A key is stored with the queue of its message. If several messages had one key, because the older
@@ -321,7 +392,7 @@ Result<SegmentTable> make_segment_table(SegmentEffect effect, const IndexPositio
                                         const std::vector<Sequence>& first_sequences, const Index& index) {
     const IndexPosition before = index.position();
     const DueMs load_cursor_before_ms = before.load_cursor_ms;
-    SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}, {}, 0, 0, {}, {}};
+    SegmentTable table{std::move(effect), end, load_cursor_before_ms, {}, {}, {}, {}, {}, {}, 0, 0, {}, {}};
     table.position.is_proven = before.is_proven;
     table.position.relocated_up_to = std::max(before.relocated_up_to, table.effect.relocated_up_to());
     table.position.outcomes_relocated_up_to =

@@ -484,5 +484,39 @@ TEST_F(Sealing, only_the_next_full_segment_can_be_sealed) {
         << "not full yet";
 }
 
+// Minutes that are close to each other are read with one scan of the index, and others one by one.
+TEST_F(Sealing, the_messages_of_each_minute_are_counted_by_queue_and_by_namespace) {
+    using Minutes = std::map<DueMs, std::uint32_t>;
+    constexpr DueMs kFirst = kNow / 60'000 * 60'000;
+    constexpr DueMs kYear = 365LL * 24 * 3'600'000;
+    const MessageId moved = shard_.put("mail", kFirst + 60'000);
+    const MessageId ended = shard_.put("mail", kFirst + 119'999);
+    const MessageId dead = shard_.put("mail", kFirst + 60'000);
+    const MessageId far = shard_.put("mail", kFirst + kYear);
+    shard_.put("post", kFirst + 60'000);
+    seal();
+    EXPECT_EQ(scheduled("mail"), (Minutes{{kFirst + 60'000, 3}, {kFirst + kYear, 1}}));
+    EXPECT_EQ(scheduled("post"), (Minutes{{kFirst + 60'000, 1}}));
+    EXPECT_EQ(scheduled(""), (Minutes{{kFirst + 60'000, 4}, {kFirst + kYear, 1}}));
+    shard_.reschedule(moved, kFirst + 180'000);
+    shard_.end(ended, State::cancelled);
+    shard_.end(dead, State::dead);
+    MessageState elsewhere = shard_.rows.at(far).state;
+    elsewhere.queue = "post";
+    shard_.change(far, elsewhere);
+    seal();
+    EXPECT_EQ(scheduled("mail"), (Minutes{{kFirst + 180'000, 1}}));
+    EXPECT_EQ(scheduled("post"), (Minutes{{kFirst + 60'000, 1}, {kFirst + kYear, 1}}));
+    EXPECT_EQ(scheduled(""), (Minutes{{kFirst + 60'000, 1}, {kFirst + 180'000, 1}, {kFirst + kYear, 1}}));
+    shard_.reschedule(dead, kFirst + 180'000);
+    shard_.set_state(moved, State::held);
+    shard_.relocate(far);
+    seal();
+    EXPECT_EQ(scheduled("mail"), (Minutes{{kFirst + 180'000, 1}}));
+    shard_.end(far, State::cancelled);
+    seal();
+    EXPECT_EQ(scheduled("post"), (Minutes{{kFirst + 60'000, 1}}));
+}
+
 }  // namespace
 }  // namespace duewheel::sealer_test

@@ -1,6 +1,7 @@
 // For the tests of sealing: a log that is written record by record, and the index that its segments are sealed into.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,6 +57,15 @@ class Sealing : public testing::Test {
         auto found = index_->queue_cursor("default", queue);
         EXPECT_TRUE(found.ok());
         return *found;
+    }
+    // {start of a minute: messages that become due in it for the first time}, after kNow.
+    std::map<DueMs, std::uint32_t> scheduled(const std::string& queue) {
+        const auto due = index_->count_due({"default", queue, kNow / DueMinute::kMs * DueMinute::kMs, kNever, 1000});
+        EXPECT_TRUE(due.ok() && !due->next);
+        EXPECT_EQ(due->segment, index_->position().segment);
+        std::map<DueMs, std::uint32_t> scheduled;
+        for (DueMinutes::Row row : due->rows) scheduled[row.start_ms] = row.counts.of(FallsDue::scheduled);
+        return scheduled;
     }
     // How many records of the nth segment are needed.
     std::uint64_t needed(std::size_t segment) {

@@ -270,6 +270,29 @@ std::vector<std::uint32_t> queue_order(const QueueNames& queues) {
     return order;
 }
 
+void write_due_counts(const SegmentTable& table, TableBuilder& into) {
+    const QueueNames& queues = table.effect.queues();
+    const std::vector<std::uint32_t> order = queue_order(queues);
+    std::vector<QueueNumber> in_order(order.size());
+    for (QueueNumber number = 0; number < order.size(); ++number) in_order[order[number]] = number;
+    std::string value;
+    for (const QueueNumber queue : in_order) {
+        const auto& rows = table.due_counts;
+        auto row =
+            std::partition_point(rows.begin(), rows.end(), [&](const auto& of) { return of.first.queue < queue; });
+        for (; row != rows.end() && row->first.queue == queue; ++row) {
+            const QueueName& name = queues.name(queue);
+            const std::string key = due_counts_key(name.name_space, name.queue, row->first.start_ms());
+            if (row->second == DueCounts()) {
+                into.erase(key);
+                continue;
+            }
+            encode_due_counts(value, row->second);
+            into.put(key, value);
+        }
+    }
+}
+
 void write_queues(const SegmentTable& table, TableBuilder& into) {
     const SegmentEffect& effect = table.effect;
     const std::vector<MessageEffect>& messages = effect.messages();
@@ -339,6 +362,7 @@ bool has_expire_row(const MessageEffect& message, DueMs expires_ms, DueMs load_c
 void write_rows(const SegmentTable& table, TableBuilder& into) {
     write_rules(table.effect.settings(), into);  // in the order of the tables' bytes
     write_due(table, into);
+    write_due_counts(table, into);
     write_groups(table, into);
     write_history(table, into);
     write_ids(table, into);

@@ -6,6 +6,8 @@
 //          decided, and is not below the load cursor. A message due at once was ready at once.
 //          Also at the expiry of each unfinished message that has one, unless that is below the load cursor: the
 //          cursor passes no expiry that is not recorded. A redrive removes the expiry.
+//   forecast put for each minute of a queue, and of a namespace, in which another number of messages becomes due than
+//          before; erased if it is 0.
 //   order  put for each unfinished message with an order key.
 //   queue  put for each unfinished message, held and prepared ones too. Dead letters have no queue row.
 //   history one row for each end; eras that are too old or too large lose theirs.
@@ -23,6 +25,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "store/history.h"
@@ -44,8 +47,9 @@ struct SegmentTable {
     std::map<QueueNumber, std::optional<DuePosition>> queue_cursors;  // changed ones; nothing: removed
     std::map<Sequence, std::uint64_t> needed;                         // changed counts, by a segment's first sequence
     std::map<QueueNumber, QueueCounts> queue_counts;                  // changed ones, as of the segment's end
-    EraLedger history;                                                // as of the segment's end
-    Era history_begins_before = 0;                                    // the first era that had rows
+    std::vector<std::pair<DueMinute, DueCounts>> due_counts;  // the same of what becomes due in each minute; sorted
+    EraLedger history;                                        // as of the segment's end
+    Era history_begins_before = 0;                            // the first era that had rows
     Era history_era = 0;                    // of this segment's ends; 0: none, or they are too old now
     EraLedger outcomes;                     // those that are kept, in bytes of the log, as of the segment's end
     std::vector<DuePosition> ended_leases;  // rows of leases to erase, in the order of their keys

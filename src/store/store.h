@@ -21,6 +21,7 @@
 #include "base/status.h"
 #include "message/message.h"
 #include "message/state_set.h"
+#include "store/due_counts.h"
 #include "store/history.h"
 #include "store/recent_tier.h"
 
@@ -115,6 +116,14 @@ struct ListDue {
     DueMs until_ms = 0;
     std::uint32_t walk_max = 0;
 };
+// The same as counts, without ids: for each minute from `from_ms`, a whole one, on. At most `limit` minutes.
+struct CountDue {
+    std::string name_space;
+    std::string queue;
+    DueMs from_ms = 0;
+    DueMs until_ms = 0;
+    std::uint32_t limit = 0;
+};
 // Whole records (put, spawn, relocate) at these positions.
 struct ReadRecords {
     std::vector<Sequence> log_positions;  // ascending
@@ -123,7 +132,7 @@ struct ReadRecords {
 struct Lookup {
     std::uint64_t ticket = 0;  // returned with the result
     std::variant<FindMessage, FindKeys, ScanDue, ScanQueue, ScanOrder, ScanGroup, ScanGroups, ScanDead, ListQueue,
-                 ListHistory, ListDue, ReadRecords>
+                 ListHistory, ListDue, CountDue, ReadRecords>
         what;
 };
 
@@ -157,14 +166,6 @@ struct ListedRows {
     std::vector<MessageRow> rows;
     std::optional<DuePosition> next;  // where to continue; none: there is no more
 };
-// What becomes due.
-enum class FallsDue : std::uint8_t { scheduled, retrying, loop };
-// What a message in this durable state is; nothing if no delivery starts at its due time.
-inline std::optional<FallsDue> falls_due(State durable, bool is_recurring) {
-    if (!waits_for_due(durable)) return std::nullopt;
-    if (is_recurring) return FallsDue::loop;
-    return durable == State::retrying ? FallsDue::retrying : FallsDue::scheduled;
-}
 struct DueRows {
     struct Row {
         DueMs due_ms = 0;
@@ -175,6 +176,17 @@ struct DueRows {
     };
     std::vector<Row> rows;            // in due order
     std::optional<DuePosition> next;  // where to continue: `walk_max` rows were read; none: there is no more
+};
+struct DueMinutes {
+    struct Row {
+        DueMs start_ms = 0;
+        DueCounts counts;
+
+        bool operator==(const Row&) const = default;
+    };
+    std::vector<Row> rows;      // without empty minutes
+    std::optional<DueMs> next;  // where to continue: there are `limit` rows; none: there is no more
+    std::uint64_t segment = 0;  // as of its end
 };
 struct RecordBytes {
     Sequence log_position = 0;
@@ -188,7 +200,7 @@ struct Answer {
     std::uint64_t ticket = 0;
     Generation generation = 0;
     std::variant<std::optional<MessageRow>, std::vector<std::optional<KeyFacts>>, Stretch, GroupStarts, ListedRows,
-                 HistoryRows, DueRows, std::vector<RecordBytes>>
+                 HistoryRows, DueRows, DueMinutes, std::vector<RecordBytes>>
         what;
 };
 

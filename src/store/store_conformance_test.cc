@@ -85,9 +85,11 @@ class TwoTiers {
         ASSERT_FALSE(find((shard_.totals().id_counter + 1) * kShardsMax));
         check_due();
         check_forecast("");
+        check_due_counts("");
         for (const std::string& queue : TrialMoves::queues()) {
             check_queue(queue);
             check_forecast(queue);
+            check_due_counts(queue);
             check_dead(queue);
             check_order(queue, "customer-" + std::to_string(moves_.random().below(5)));
         }
@@ -262,6 +264,40 @@ class TwoTiers {
         }
         ASSERT_EQ(found, wanted);
         ASSERT_EQ(met, wanted.size()) << "a message was counted twice";
+    }
+
+    // What becomes due in each minute, past ones too: the counts of the index, and the changes of what is newer.
+    void check_due_counts(const std::string& queue) {
+        std::map<DueMs, DueCounts> found;
+        CountDue count{"default", queue, 0, kNever, 1 + static_cast<std::uint32_t>(moves_.random().below(3))};
+        for (;;) {
+            const Result<DueMinutes> due = index_->count_due(count);
+            ASSERT_TRUE(due.ok());
+            ASSERT_EQ(due->segment, index_->position().segment);
+            ASSERT_LE(due->rows.size(), count.limit);
+            for (const DueMinutes::Row& row : due->rows) {
+                ASSERT_NE(row.counts, DueCounts()) << "a row for nothing";
+                ASSERT_TRUE(found.emplace(row.start_ms, row.counts).second);
+            }
+            if (!due->next) break;
+            ASSERT_GT(*due->next, count.from_ms);
+            count.from_ms = *due->next;
+        }
+        for (const auto& [segment, changes] : recent_->due_changes()) {
+            if (segment <= index_->position().segment) continue;
+            for (const auto& [minute, counts] : changes.all()) {
+                const bool is_here = queue.empty() || recent_->queues().name(minute.queue).queue == queue;
+                if (is_here) found[minute.start_ms()].add(counts);
+            }
+        }
+        std::erase_if(found, [](const auto& each) { return each.second == DueCounts(); });
+        std::map<DueMs, DueCounts> wanted;
+        for (const auto& [id, row] : shard_.rows) {
+            const std::optional<FallsDue> what = falls_due(row.state.state, row.state.is_recurring());
+            if (!what || (!queue.empty() && row.state.queue != queue)) continue;
+            ++wanted[row.state.due_ms / 60'000 * 60'000].of(*what);
+        }
+        ASSERT_EQ(found, wanted);
     }
 
     void check_order(const std::string& queue, const std::string& order_key) {

@@ -90,6 +90,7 @@ Result<Answer> StoreReader::answer(const Lookup& lookup) const {
             [&](const ListQueue& list) { return keep(answer, index_.list_queue(list)); },
             [&](const ListHistory& list) { return keep(answer, index_.list_history(list, now_ms)); },
             [&](const ListDue& list) { return keep(answer, index_.list_due(list)); },
+            [&](const CountDue& count) { return keep(answer, index_.count_due(count)); },
             [&](const ScanOrder& scan) {
                 return keep(answer,
                             index_.scan_order(scan.name_space, scan.queue, scan.order_key, scan.from, scan.limit));

@@ -65,6 +65,8 @@ class TrialMoves {
         if (random_.chance(100'000)) {
             state.state = State::prepared;
             state.transaction = MessageState::kOpen;
+        } else if (random_.chance(100'000)) {
+            state.next_occurrence = 1;
         }
         if (random_.chance(200'000)) state.expires_ms = state.due_ms + 1000;
         if (random_.chance(200'000)) state.order_key = "customer-" + std::to_string(random_.below(5));
@@ -150,7 +152,10 @@ class TrialMoves {
         }
     }
 
-    DueMs due() { return shard_.server_time_ms() + random_.between(-40, 400); }
+    DueMs due() {
+        const DueMs minutes_ms = random_.chance(200'000) ? static_cast<DueMs>(random_.below(4)) * 60'000 : 0;
+        return shard_.server_time_ms() + random_.between(-40, 400) + minutes_ms;
+    }
 
     TrialShard& shard_;
     Random random_;

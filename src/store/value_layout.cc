@@ -238,6 +238,19 @@ Result<DuePosition> decode_queue_cursor(std::string_view value) {
     return at;
 }
 
+void encode_due_counts(std::string& out, const DueCounts& counts) {
+    const auto& [scheduled, retrying, recurring] = counts.by_kind;
+    out.clear();
+    append_fields(out, scheduled, retrying, recurring);
+}
+Result<DueCounts> decode_due_counts(std::string_view value) {
+    DueCounts counts;
+    auto& [scheduled, retrying, recurring] = counts.by_kind;
+    if (!read_fields(value, scheduled, retrying, recurring))
+        return damaged_row("count of what becomes due in a minute");
+    return counts;
+}
+
 void encode_queue_counts(std::string& out, const QueueCounts& counts) {
     out.clear();
     append_fields(out, counts.pending, counts.held, counts.dead);

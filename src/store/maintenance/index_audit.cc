@@ -14,12 +14,12 @@ constexpr std::size_t kPageRows = 1000;
 // A sum of rows that does not depend on their order.
 class RowSum {
   public:
-    void add(std::string_view key, std::string_view value) {
+    void add(std::string_view key, std::string_view value, std::uint64_t times = 1) {
         row_.assign(key);
         row_.append(value);
         row_.append(std::to_string(key.size()));
-        ++count_;
-        sum_ += area_hash(row_);
+        count_ += times;
+        sum_ += times * area_hash(row_);
     }
     std::uint64_t count() const { return count_; }
     bool operator==(const RowSum& other) const { return count_ == other.count_ && sum_ == other.sum_; }
@@ -45,6 +45,7 @@ class Audit {
         if (walked) walked = walk_sums(IndexTable::group, group_rows_);
         if (walked) walked = walk_sums(IndexTable::dead, dead_rows_);
         if (walked) walked = walk_due();
+        if (walked) walked = walk_due_counts();
         if (walked) walked = walk_keys();
         if (!walked) return std::move(walked).error();
         if (const auto cursors = index_.queue_cursors(); !cursors) return cursors.error();
@@ -56,6 +57,7 @@ class Audit {
         compare("by order key", order_rows_, order_);
         compare("by group", group_rows_, groups_);
         compare("by death", dead_rows_, dead_);
+        compare("of what becomes due in a minute", due_count_rows_, due_counts_);
         if (past_due_rows_ != past_due_) differ("by past due", past_due_rows_, past_due_);
         compare("by key", key_rows_, keys_);
         return std::move(difference_);
@@ -97,6 +99,12 @@ class Audit {
             }
             if (is_ended(state.state)) return {};
             const DuePosition at{state.due_ms, row->id};
+            if (const auto what = falls_due(state.state, state.is_recurring())) {
+                const DueMs minute_ms = state.due_ms / DueMinute::kMs * DueMinute::kMs;
+                const std::string kind = std::to_string(static_cast<int>(*what));
+                due_counts_.add(due_counts_key(state.name_space, state.queue, minute_ms), kind);
+                due_counts_.add(due_counts_key(state.name_space, {}, minute_ms), kind);
+            }
             encode_queue_value(value, *row);
             queues_.add(queue_key(state.name_space, state.queue, at), value);
             if (!state.key.empty()) {
@@ -154,6 +162,19 @@ class Audit {
         });
     }
 
+    // Each row counts as the messages in it.
+    Status walk_due_counts() {
+        return walk(IndexTable::forecast, [&](std::string_view key, std::string_view value) -> Status {
+            const Result<DueCounts> counts = decode_due_counts(value);
+            if (!counts) return counts.error();
+            if (*counts == DueCounts()) due_count_rows_.add(key, value);  // it must not exist
+            for (std::size_t kind = 0; kind < counts->by_kind.size(); ++kind) {
+                due_count_rows_.add(key, std::to_string(kind), counts->by_kind[kind]);
+            }
+            return {};
+        });
+    }
+
     Status walk_keys() {
         return walk(IndexTable::key, [&](std::string_view key, std::string_view value) -> Status {
             const Result<KeyHolder> holder = decode_key_value(value);
@@ -184,8 +205,8 @@ class Audit {
     const Index& index_;
     const IndexPosition position_;
     // The difference between expected and actual rows.
-    RowSum queues_, due_, expire_, order_, groups_, dead_, keys_;
-    RowSum queue_rows_, due_rows_, expire_rows_, order_rows_, group_rows_, dead_rows_, key_rows_;
+    RowSum queues_, due_, due_counts_, expire_, order_, groups_, dead_, keys_;
+    RowSum queue_rows_, due_rows_, due_count_rows_, expire_rows_, order_rows_, group_rows_, dead_rows_, key_rows_;
     std::uint64_t past_due_ = 0, past_due_rows_ = 0;
     std::optional<std::string> difference_;
 };

@@ -9,6 +9,8 @@
 //   order   exactly one for each unfinished message with an order key
 //   dead    exactly one for each dead letter
 //   key     exactly one holder for each unfinished message with a key; an ended holder's message is not unfinished
+//   forecast  for each minute of a queue and of a namespace the number of messages that become due in it, and no row if
+//           that is 0
 //   meta    cursors and counts can be read
 //   lease   rows can be read: a server of an earlier version, which does not know them, leaves some without a lease and
 //           some leases without one

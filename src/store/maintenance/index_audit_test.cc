@@ -186,6 +186,32 @@ TEST_F(IndexAudit, rows_of_meta_that_cannot_be_read_are_an_error) {
     EXPECT_EQ(find_disagreement(*index_).error().code, "damaged_index"_code);
 }
 
+TEST_F(IndexAudit, a_count_of_a_minute_that_is_missing_changed_or_too_many_is_found) {
+    for (const std::string queue : {"mail", ""}) {
+        const std::string key = due_counts_key("default", queue, kNow / 60'000 * 60'000);
+        const std::optional<std::string> value = *index_->rows().get(key);
+        ASSERT_TRUE(value);
+        for (const std::uint32_t scheduled : {0u, 1u, 5u}) {
+            std::string other;
+            encode_due_counts(other, {{scheduled, 0, 0}});
+            ASSERT_NE(other, *value);
+            plant(key, other);
+            expect_found("in a minute");
+        }
+        plant(key, std::nullopt);
+        expect_found("in a minute");
+        plant(key, value);
+        EXPECT_EQ(disagreement(), std::nullopt);
+        std::string empty;
+        encode_due_counts(empty, {});
+        for (const std::string& more : {*value, empty}) {
+            plant(due_counts_key("default", queue, kNow / 60'000 * 60'000 + 60'000), more);
+            expect_found("in a minute");
+        }
+        plant(due_counts_key("default", queue, kNow / 60'000 * 60'000 + 60'000), std::nullopt);
+    }
+}
+
 TEST_F(IndexAudit, holds_for_any_history) {
     for_each_history(20, [](TrialHistory& history) {
         for (int segment = 0; segment < 8; ++segment) {
