@@ -126,6 +126,11 @@ TEST(QueueViews, open_views_count_until_they_are_answered) {
     test.views.forecasts.read({.queue = "q", .minutes = 5}, 1, nullptr);
     test.views.walk();
     all_are_refused();
+    test.views.forecasts.finish(trial.finished<ForecastCountLookup>(old), {}, old);  // as with the listing
+    test.views.walk();
+    test.views.forecasts.finish(trial.finished<ForecastCountLookup>(newest), {}, newest);
+    test.views.walk();
+    all_are_refused();
     test.views.forecasts.finish(trial.finished<ForecastLookup>(newest), {}, newest);
     test.views.walk();
     EXPECT_EQ(trial.take<ForecastAnswer>(1).minutes.size(), 5u);

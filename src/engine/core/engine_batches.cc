@@ -218,8 +218,7 @@ void Engine::apply(Operation& operation, const RuleRecord& record) {
 
 void Engine::apply(Operation& operation, MessageRecord& record) {
     record.reason = operation.reason;
-    if (record.kind == RecordKind::relocate && operation.entry != kNoEntry)
-        views_.forecasts.note_relocated(operation.entry);
+    views_.forecasts.note(operation.entry, record);
     count(record, lifecycle_.apply(operation, record));
     if (record.kind == RecordKind::end) {
         schedules_.end_of(record.id);

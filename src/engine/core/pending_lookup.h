@@ -90,7 +90,10 @@ struct HistoryLookup {
     ReplyToken token = 0;
     HistoryCommand command;
 };
-// The next rows for the forecast in progress.
+// The next counts for the forecast in progress, and the next rows.
+struct ForecastCountLookup {
+    using Found = DueMinutes;
+};
 struct ForecastLookup {
     using Found = DueRows;
 };
@@ -165,8 +168,8 @@ struct FiringLookup {
 
 using PendingLookup =
     std::variant<FactsLookup, KeysLookup, WholeRuleLookup, DeliveryLookup, MessageLookup, RuleLookup<ScheduleAnswer>,
-                 RuleLookup<WatchdogAnswer>, ListingLookup, DeadListingLookup, HistoryLookup, ForecastLookup, DueLookup,
-                 BacklogLookup, GroupLookup, GroupsLookup, OrderLookup, DeadLookup, PurgeLookup, PrefetchLookup,
-                 SpawnLookup, PreparedLookup, RunLookup, LastRunLookup, FiringLookup>;
+                 RuleLookup<WatchdogAnswer>, ListingLookup, DeadListingLookup, HistoryLookup, ForecastCountLookup,
+                 ForecastLookup, DueLookup, BacklogLookup, GroupLookup, GroupsLookup, OrderLookup, DeadLookup,
+                 PurgeLookup, PrefetchLookup, SpawnLookup, PreparedLookup, RunLookup, LastRunLookup, FiringLookup>;
 
 }  // namespace duewheel

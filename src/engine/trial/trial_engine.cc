@@ -309,6 +309,8 @@ Answer TrialEngine::read(const Lookup& lookup) {
         answer.what = list(*listing);
     } else if (const auto* due_rows = std::get_if<ListDue>(&lookup.what)) {
         answer.what = list_due(*due_rows);
+    } else if (const auto* counts = std::get_if<CountDue>(&lookup.what)) {
+        answer.what = count_due(*counts);
     } else if (std::holds_alternative<ListHistory>(lookup.what)) {
         answer.what = HistoryRows{};
     } else {
@@ -442,6 +444,31 @@ DueRows TrialEngine::list_due(const ListDue& list) const {
         if (what && row->state.name_space == list.name_space) due.rows.push_back({at.due_ms, at.id, *what});
         if (++walked < list.walk_max) continue;
         due.next = DuePosition{at.due_ms, at.id + 1};
+        break;
+    }
+    return due;
+}
+
+// From the log: `index` may end between two segments.
+DueMinutes TrialEngine::count_due(const CountDue& count) const {
+    DueMinutes due;
+    due.segment = index_is_ahead ? segment_ends_.size() : sealed_;
+    std::map<MessageId, MessageState> states;
+    for_each_record([&](const Record& record, const StoredAt& at) {
+        const auto* of = std::get_if<MessageRecord>(&record);
+        if (of != nullptr && due.segment != 0 && at.first <= segment_ends_[due.segment - 1]) states[of->id] = of->state;
+    });
+    std::map<DueMs, DueCounts> minutes;
+    for (const auto& [id, state] : states) {
+        const DueMs start_ms = DueMinute::at(0, state.due_ms).start_ms();
+        const std::optional<FallsDue> what = falls_due(state.state, state.is_recurring());
+        const bool here = state.name_space == count.name_space && (count.queue.empty() || state.queue == count.queue);
+        if (what && here && start_ms >= count.from_ms && start_ms < count.until_ms) ++minutes[start_ms].of(*what);
+    }
+    for (const auto& [start_ms, counts] : minutes) {
+        due.rows.push_back({start_ms, counts});
+        if (due.rows.size() < count.limit) continue;
+        due.next = start_ms + DueMinute::kMs;
         break;
     }
     return due;

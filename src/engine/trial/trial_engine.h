@@ -118,6 +118,7 @@ class TrialEngine {
     std::optional<KeyFacts> find_key(const FindKeys::Key& key) const;
     ListedRows list(const ListQueue& list) const;
     DueRows list_due(const ListDue& list) const;
+    DueMinutes count_due(const CountDue& count) const;
 
     RecentTier recent_;
     Engine engine_;

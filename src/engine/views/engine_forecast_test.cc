@@ -1,4 +1,5 @@
-// Forecasts compared with a count over the log: in memory, sealed, half swept, and while other commands run.
+// Forecasts compared with a count over the log: in memory, sealed, half swept, and while other commands run. It is long
+// because messages and runs of schedules have their own ways to change meanwhile.
 #include <algorithm>
 #include <map>
 
@@ -157,11 +158,11 @@ TEST(Forecast, starts_again_if_a_table_was_added_meanwhile) {
 
 TEST(Forecast, uses_only_the_index_if_tables_are_added_faster_than_it_can_count) {
     TrialEngine shard(kSmall);
-    for (int i = 0; i < 10; ++i) shard.put(600'000);
+    for (int i = 0; i < 10; ++i) shard.put(10'000);
     shard.move_to_index();
-    const MessageId moved = shard.put(600'000);
+    const MessageId moved = shard.put(10'000);
     shard.hold_lookups = true;
-    const ReplyToken token = shard.submit(forecast_of("q"));
+    const ReplyToken token = shard.submit(forecast_of("q", 1));
     shard.turn();
     for (int tables = 0; tables < 3; ++tables) {
         EXPECT_FALSE(shard.replies.contains(token)) << tables;
@@ -172,40 +173,130 @@ TEST(Forecast, uses_only_the_index_if_tables_are_added_faster_than_it_can_count)
         shard.turn();
     }
     shard.hold_lookups = false;
-    shard.put(600'000);
+    shard.put(10'000);
     shard.ask<ChangeAnswer>(RescheduleCommand{"default", moved, {kStart + 10, 0}});
     const std::uint64_t asked = shard.engine().counters().lookups;
     shard.answer_lookups(1);
     shard.turn();
     EXPECT_EQ(shard.engine().counters().lookups, asked + 1) << "an answer from before a table is asked again";
     const ForecastAnswer forecast = shard.take<ForecastAnswer>(token);
-    EXPECT_EQ(due_by_minute(forecast), (Due{{10, 10}})) << "neither what is not sealed, nor where one was before";
+    EXPECT_EQ(due_by_minute(forecast), (Due{{0, 10}})) << "neither what is not sealed, nor where one was before";
     for (const ForecastMinute& minute : forecast.minutes) EXPECT_TRUE(minute.at_least);
 }
 
-TEST(Forecast, one_that_reached_its_limit_of_rows_reports_from_where_on_it_is_incomplete) {
+TEST(Forecast, one_that_reached_its_limit_of_counts_reports_from_where_on_it_is_incomplete) {
     EngineOptions options = kSmall;
-    options.forecast_chunk = 4;
-    options.forecast_walk_max = 10;
+    options.forecast_chunk = 2;
+    options.forecast_walk_max = 3;
     options.segment_bytes = 64 << 10;
     TrialEngine shard(options);
+    MessageId last = 0;
     for (int minute = 1; minute <= 8; ++minute) {
-        for (int i = 0; i < 3; ++i) shard.put(minute * kMinute);
+        for (int i = 0; i < 3; ++i) last = shard.put(minute * kMinute);
     }
     shard.move_to_index();
     shard.put(7 * kMinute);
+    shard.ask<ChangeAnswer>(CancelCommand{"default", last});
     const ForecastAnswer forecast = shard.ask<ForecastAnswer>(forecast_of("q", 10));
-    EXPECT_EQ(due_by_minute(forecast), (Due{{1, 3}, {2, 3}, {3, 3}, {4, 1}, {7, 1}}));
+    EXPECT_EQ(due_by_minute(forecast), (Due{{1, 3}, {2, 3}, {3, 3}, {7, 1}})) << "and none of minute 8, which lost one";
     for (int i = 0; i < 10; ++i) {
         EXPECT_EQ(forecast.minutes[static_cast<std::size_t>(i)].at_least, i >= 4) << "minute " << i;
     }
-    EXPECT_TRUE(is_exact(shard.ask<ForecastAnswer>(forecast_of("q", 4))));
+    EXPECT_TRUE(is_exact(shard.ask<ForecastAnswer>(forecast_of("q", 3))));
+}
+
+TEST(Forecast, one_that_reached_its_limit_of_rows_is_incomplete) {
+    EngineOptions options = kSmall;
+    options.forecast_chunk = 4;
+    options.forecast_walk_max = 10;
+    TrialEngine shard(options);
+    for (int i = 0; i < 12; ++i) shard.put(10'000);
+    shard.move_to_index();
+    const ForecastAnswer forecast = shard.ask<ForecastAnswer>(forecast_of("q", 1));
+    EXPECT_EQ(due_by_minute(forecast), (Due{{0, 10}}));
+    EXPECT_TRUE(forecast.minutes[0].at_least);
+}
+
+TEST(Forecast, of_whole_minutes_is_of_one_instant) {
+    EngineOptions options = kSmall;
+    options.forecast_chunk = 2;
+    TrialEngine shard(options);
+    std::vector<MessageId> ids;
+    for (int minute = 1; minute <= 4; ++minute) ids.push_back(shard.put(minute * kMinute));
+    shard.move_to_index();
+    shard.hold_lookups = true;
+    const ReplyToken token = shard.submit(forecast_of("q", 6));
+    shard.turn();
+    shard.answer_lookups();  // the first two minutes
+    shard.turn();
+    shard.hold_lookups = false;
+    shard.ask<ChangeAnswer>(RescheduleCommand{"default", ids[0], {kStart + 4 * kMinute, 0}});
+    shard.ask<ChangeAnswer>(RescheduleCommand{"default", ids[3], {kStart + kMinute, 0}});
+    shard.ask<ChangeAnswer>(CancelCommand{"default", ids[1]});
+    shard.move_to_index();
+    shard.answer_lookups();  // the other two, as of a later table
+    for (int turns = 0; turns < 20 && !shard.replies.contains(token); ++turns) shard.turn();
+    const ForecastAnswer forecast = shard.take<ForecastAnswer>(token);
+    EXPECT_EQ(due_by_minute(forecast), (Due{{1, 1}, {3, 1}, {4, 1}}));
+    EXPECT_TRUE(is_exact(forecast));
+}
+
+// Whole minutes and the rest of the current one are counted one after the other.
+TEST(Forecast, a_message_that_moves_between_a_whole_minute_and_the_current_one_is_counted_once) {
+    TrialEngine shard(kSmall);
+    const MessageId nearer = shard.put(600'000);
+    const MessageId farther = shard.put(10'000);
+    shard.put(11'000);
+    shard.hold_lookups = true;
+    const ReplyToken token = shard.submit(forecast_of("q"));
+    shard.turn();
+    shard.answer_lookups();  // the whole minutes
+    shard.ask<ChangeAnswer>(RescheduleCommand{"default", nearer, {kStart + 10'000, 0}});
+    shard.ask<ChangeAnswer>(RescheduleCommand{"default", farther, {kStart + 600'000, 0}});
+    shard.put(10'000);
+    shard.hold_lookups = false;
+    shard.answer_lookups();
+    for (int turns = 0; turns < 20 && !shard.replies.contains(token); ++turns) shard.turn();
+    const Due due = due_by_minute(shard.take<ForecastAnswer>(token));
+    EXPECT_EQ(due.at(10), 1u) << "the first one, where it was";
+    EXPECT_GE(due.at(0), 1u) << "the one that stayed";
+    EXPECT_LE(due.at(0), 3u) << "without the first one";
+    EXPECT_EQ(due_by_minute(shard.ask<ForecastAnswer>(forecast_of("q"))), (Due{{0, 3}, {10, 1}}));
+}
+
+TEST(Forecast, changes_since_the_newest_table_count) {
+    TrialEngine shard(kSmall);
+    std::vector<MessageId> ids;
+    for (int i = 0; i < 8; ++i) ids.push_back(shard.put(600'000));
+    shard.put(600'000, "x", "other");
+    const MessageId dead = shard.put(0);
+    shard.ask<LeaseEndAnswer>(FailCommand{.lease = shard.lease(1).at(0).lease, .dead = true});
+    EXPECT_EQ(state_of(shard, dead), State::dead);
+    for (const bool is_sealed : {true, false}) {
+        if (is_sealed) shard.move_to_index();
+        EXPECT_EQ(due_by_minute(shard.ask<ForecastAnswer>(forecast_of("q"))), (Due{{10, 8}})) << is_sealed;
+    }
+    shard.ask<ChangeAnswer>(CancelCommand{"default", ids[0]});
+    shard.ask<ChangeAnswer>(RescheduleCommand{"default", ids[1], {kStart + 1'200'000, 0}});
+    shard.ask<ChangeAnswer>(HoldCommand{"default", ids[2]});
+    shard.ask<RedriveAnswer>(RedriveCommand{"default", "q", {}});
+    shard.ask<LeaseEndAnswer>(FailCommand{shard.lease(1).at(0).lease, "", 1'200'000});
+    const Due changed{{10, 5}, {20, 2}};
+    EXPECT_EQ(due_by_minute(shard.ask<ForecastAnswer>(forecast_of("q"))), changed);
+    shard.move_to_index();
+    EXPECT_EQ(due_by_minute(shard.ask<ForecastAnswer>(forecast_of("q"))), changed);
+    TrialEngine later(kSmall, shard);
+    EXPECT_EQ(due_by_minute(later.ask<ForecastAnswer>(forecast_of("q"))), changed) << "after a start";
+    later.ask<QueueAnswer>(ConfigureQueueCommand{.queue = "q", .what = ConfigureQueueCommand::What::purge});
+    for (int turns = 0; turns < 20; ++turns) later.turn();
+    EXPECT_TRUE(due_by_minute(later.ask<ForecastAnswer>(forecast_of("q"))).empty());
+    EXPECT_EQ(due_by_minute(later.ask<ForecastAnswer>(forecast_of("other"))), (Due{{10, 1}}));
 }
 
 TEST(Forecast, the_entries_examined_per_iteration_are_limited) {
     TrialEngine shard({.list_chunk = 10});
     for (int i = 0; i < 95; ++i) shard.put(1'000 + i);
-    const ReplyToken token = shard.submit(forecast_of("q"));
+    const ReplyToken token = shard.submit(forecast_of("q", 1));
     int turns = 0;
     for (; shard.engine().next_wakeup() <= shard.engine().now(); ++turns) {
         ASSERT_LT(turns, 50);

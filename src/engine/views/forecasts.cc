@@ -25,6 +25,7 @@ void Forecasts::walk() {
     if (!has_to_walk()) return;
     Forecast& forecast = begun_.front();
     std::uint32_t budget = options_.list_chunk;
+    if (!forecast.has_counted_minutes) return look_up_minutes(forecast);
     if (!forecast.has_counted_messages) {
         if (!forecast.of_index_alone && !lookups_.is_fresh(forecast.generation)) begin_count(forecast);
         if (!forecast.has_counted_unsealed) forecast.has_counted_unsealed = count_unsealed(forecast, budget);
@@ -38,6 +39,55 @@ void Forecasts::walk() {
     begun_.pop_front();
     open_.end(name_space, token, std::move(answer));
 }
+
+// ---- whole minutes
+
+void Forecasts::look_up_minutes(Forecast& forecast) {
+    if (forecast.tries == 0) forecast.count_minutes_anew(options_.forecast_walk_max);
+    forecast.asked_for =
+        static_cast<std::uint32_t>(std::min<std::uint64_t>(forecast.rows_left, options_.forecast_chunk));
+    lookups_.start(CountDue{forecast.name_space, forecast.answer.queue, forecast.next_minute_ms, forecast.until_ms,
+                            forecast.asked_for},
+                   ForecastCountLookup{});
+}
+
+void Forecasts::finish(const ForecastCountLookup&, const DueMinutes& due, Generation generation) {
+    Forecast& forecast = begun_.front();
+    const std::uint32_t looked_at = std::exchange(forecast.asked_for, 0);
+    if (!lookups_.is_fresh(generation)) return;  // the next iteration looks up again
+    if (forecast.next_minute_ms != forecast.counts_from_ms && forecast.segment != due.segment) {
+        if (forecast.tries < kForecastTries) return forecast.count_minutes_anew(options_.forecast_walk_max);
+        forecast.is_complete_to(forecast.from_ms);
+    }
+    forecast.segment = due.segment;
+    for (const DueMinutes::Row& row : due.rows) forecast.add(row.start_ms, row.counts);
+    if (due.next) {
+        forecast.rows_left -= looked_at;
+        forecast.next_minute_ms = *due.next;
+        if (forecast.rows_left > 0) return look_up_minutes(forecast);
+        forecast.is_complete_to(forecast.next_minute_ms);
+    }
+    add_changes(forecast);
+    forecast.has_counted_minutes = true;
+    forecast.tries = 0;
+}
+
+// By segments that the counts do not include. One pass: there is one change for each minute of a queue in them.
+void Forecasts::add_changes(Forecast& forecast) const {
+    const std::string& queue = forecast.answer.queue;
+    for (const auto& [segment, changes] : recent_.due_changes()) {
+        if (segment <= forecast.segment) continue;
+        for (const auto& [minute, counts] : changes.all()) {
+            const DueMs start_ms = minute.start_ms();
+            if (start_ms < forecast.counts_from_ms || start_ms >= forecast.until_ms) continue;
+            const QueueName& name = recent_.queues().name(minute.queue);
+            const bool wanted = name.name_space == forecast.name_space && (queue.empty() || name.queue == queue);
+            if (wanted) forecast.add(start_ms, counts);
+        }
+    }
+}
+
+// ---- the rest of the current minute
 
 void Forecasts::begin_count(Forecast& forecast) {
     forecast.count_messages_anew(lookups_.newest(), options_.forecast_walk_max);
@@ -62,18 +112,21 @@ bool Forecasts::count_unsealed(Forecast& forecast, std::uint32_t& budget) {
         forecast.walked_to = recent_.skip_unused(number);
         if (forecast.walked_to != number) continue;
         const Entry& entry = recent_.entry(forecast.walked_to++);
-        if (entry.id == 0 || !forecast.covers(entry.due_ms) || !is_unsealed(entry)) continue;
+        if (entry.id == 0 || !forecast.is_in_rest(entry.due_ms) || !is_unsealed(entry)) continue;
         const bool wanted =
             name.empty() ? recent_.queues().name(entry.queue).name_space == forecast.name_space : entry.queue == queue;
         const std::optional<FallsDue> what = falls_due(entry.durable_state, recent_.is_recurring(entry));
-        if (wanted && what) forecast.count(entry.due_ms, *what);
+        if (wanted && what && !forecast.changed.contains(entry.id)) ++forecast.rest.of(*what);
     }
     return forecast.walked_to >= limit;
 }
 
-void Forecasts::note_relocated(EntryNumber number) {
-    if (begun_.empty() || begun_.front().has_counted_messages) return;
+void Forecasts::note(EntryNumber number, const MessageRecord& record) {
+    if (begun_.empty() || !begun_.front().has_counted_minutes || begun_.front().has_counted_messages) return;
     Forecast& forecast = begun_.front();
+    if (changes_state(record.kind)) forecast.changed.insert(record.id);
+    // It repeats the row of the message but makes its entry look newer.
+    if (record.kind != RecordKind::relocate || number == kNoEntry) return;
     const bool is_passed = forecast.has_counted_unsealed || number < forecast.walked_to;
     if (is_passed && !is_unsealed(recent_.entry(number))) forecast.relocated.insert(recent_.entry(number).id);
 }
@@ -82,9 +135,9 @@ void Forecasts::look_up_due_rows(Forecast& forecast) {
     assert(forecast.asked_for == 0 && forecast.rows_left > 0);
     forecast.asked_for =
         static_cast<std::uint32_t>(std::min<std::uint64_t>(forecast.rows_left, options_.forecast_chunk));
-    lookups_.start(
-        ListDue{forecast.name_space, forecast.answer.queue, forecast.next_row, forecast.until_ms, forecast.asked_for},
-        ForecastLookup{});
+    lookups_.start(ListDue{forecast.name_space, forecast.answer.queue, forecast.next_row, forecast.counts_from_ms,
+                           forecast.asked_for},
+                   ForecastLookup{});
 }
 
 void Forecasts::finish(const ForecastLookup&, const DueRows& due, Generation generation) {
@@ -93,10 +146,11 @@ void Forecasts::finish(const ForecastLookup&, const DueRows& due, Generation gen
     if (!lookups_.is_fresh(generation)) return;  // the next iteration looks up or counts again
     if (!forecast.of_index_alone && !lookups_.is_fresh(forecast.generation)) return;
     for (const DueRows::Row& row : due.rows) {
+        if (forecast.changed.contains(row.id)) continue;
         const EntryNumber number = recent_.find(row.id);
         const bool is_overtaken =
             number == kNoEntry ? recent_.outcome(row.id) != nullptr : is_unsealed(recent_.entry(number));
-        if (!is_overtaken || forecast.relocated.contains(row.id)) forecast.count(row.due_ms, row.what);
+        if (!is_overtaken || forecast.relocated.contains(row.id)) ++forecast.rest.of(row.what);
     }
     if (due.next) {
         forecast.rows_left -= looked_at;
