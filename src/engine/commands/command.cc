@@ -4,6 +4,20 @@
 
 namespace duewheel {
 
+Command::Command() = default;
+Command::Command(const Command& other) = default;
+Command::Command(Command&& other) noexcept = default;
+Command& Command::operator=(const Command& other) = default;
+Command& Command::operator=(Command&& other) noexcept = default;
+Command::~Command() = default;
+
+Reply::Reply() = default;
+Reply::Reply(const Reply& other) = default;
+Reply::Reply(Reply&& other) noexcept = default;
+Reply& Reply::operator=(const Reply& other) = default;
+Reply& Reply::operator=(Reply&& other) noexcept = default;
+Reply::~Reply() = default;
+
 std::string_view change_outcome_name(ChangeOutcome outcome) {
     return enum_name<ChangeOutcome::gone>(
         outcome, {"cancelled", "cancelling", "rescheduled", "fired", "held", "kicked", "waiting", "in_flight",

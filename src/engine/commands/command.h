@@ -24,24 +24,48 @@
 
 namespace duewheel {
 
-using Command =
-    std::variant<PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
-                 AckCommand, FailCommand, ExtendCommand, ReleaseCommand, RelocateCommand, RelocateOutcomesCommand,
-                 RelocationDoneCommand, ListCommand, HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand,
-                 ListQueuesCommand, RelocateSettingsCommand, HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand,
-                 DiscardCommand, PutScheduleCommand, ControlScheduleCommand, DescribeScheduleCommand,
-                 ListSchedulesCommand, PreviewScheduleCommand, RelocateRuleCommand, SettleCommand, PutWatchdogCommand,
-                 FeedWatchdogCommand, RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand,
-                 ConfigureNamespaceCommand, DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand,
-                 PatchQueueCommand, PatchNamespaceCommand, PatchScheduleCommand, PatchWatchdogCommand,
-                 ChangeTokenCommand, DescribeTokenCommand, ListTokensCommand, TakeRecordsCommand, LeaseMessageCommand,
-                 PatchMessageCommand, ChangeGroupCommand, DescribeGroupCommand, ListGroupsCommand>;
+// Variants whose copying, moving and destruction are compiled once, in command.cc: each is a function of every
+// alternative, and each file of the engine and of its interfaces would make them all again.
+class Command
+    : public std::variant<
+          PutCommand, PutBatchCommand, GetCommand, CancelCommand, RescheduleCommand, FireCommand, LeaseCommand,
+          AckCommand, FailCommand, ExtendCommand, ReleaseCommand, RelocateCommand, RelocateOutcomesCommand,
+          RelocationDoneCommand, ListCommand, HistoryCommand, ConfigureQueueCommand, DescribeQueueCommand,
+          ListQueuesCommand, RelocateSettingsCommand, HoldCommand, KickCommand, RedriveCommand, HoldLeaseCommand,
+          DiscardCommand, PutScheduleCommand, ControlScheduleCommand, DescribeScheduleCommand, ListSchedulesCommand,
+          PreviewScheduleCommand, RelocateRuleCommand, SettleCommand, PutWatchdogCommand, FeedWatchdogCommand,
+          RemoveWatchdogCommand, DescribeWatchdogCommand, ListWatchdogsCommand, ConfigureNamespaceCommand,
+          DescribeNamespaceCommand, ListNamespacesCommand, ForecastCommand, PatchQueueCommand, PatchNamespaceCommand,
+          PatchScheduleCommand, PatchWatchdogCommand, ChangeTokenCommand, DescribeTokenCommand, ListTokensCommand,
+          TakeRecordsCommand, LeaseMessageCommand, PatchMessageCommand, ChangeGroupCommand, DescribeGroupCommand,
+          ListGroupsCommand> {
+  public:
+    using variant::variant;
+    using variant::operator=;
+    Command();
+    Command(const Command& other);
+    Command(Command&& other) noexcept;
+    Command& operator=(const Command& other);
+    Command& operator=(Command&& other) noexcept;
+    ~Command();
+};
 
-using Reply = std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
-                           RelocateAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer,
-                           ScheduleAnswer, ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer,
-                           WatchdogListAnswer, NamespaceAnswer, NamespaceListAnswer, ForecastAnswer, TokenAnswer,
-                           TokenListAnswer, TakeRecordsAnswer, GroupAnswer, GroupListAnswer>;
+class Reply
+    : public std::variant<Error, PutAnswer, PutBatchAnswer, MessageAnswer, ChangeAnswer, LeaseAnswer, LeaseEndAnswer,
+                          RelocateAnswer, ListAnswer, HistoryAnswer, QueueAnswer, QueueListAnswer, RedriveAnswer,
+                          ScheduleAnswer, ScheduleListAnswer, PreviewAnswer, SettleAnswer, WatchdogAnswer, FedAnswer,
+                          WatchdogListAnswer, NamespaceAnswer, NamespaceListAnswer, ForecastAnswer, TokenAnswer,
+                          TokenListAnswer, TakeRecordsAnswer, GroupAnswer, GroupListAnswer> {
+  public:
+    using variant::variant;
+    using variant::operator=;
+    Reply();
+    Reply(const Reply& other);
+    Reply(Reply&& other) noexcept;
+    Reply& operator=(const Reply& other);
+    Reply& operator=(Reply&& other) noexcept;
+    ~Reply();
+};
 
 // Identifies the receiver of a reply; chosen by the caller, 0 is none.
 using ReplyToken = std::uint64_t;

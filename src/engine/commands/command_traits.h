@@ -267,32 +267,14 @@ template <class Visit>
 decltype(auto) with_traits(const Command& command, Visit&& visit) {
     return std::visit([&]<class T>(const T& of) -> decltype(auto) { return visit(CommandTraits<T>{}, of); }, command);
 }
-inline bool is_a_put(const Command& command) {
-    return with_traits(command, [](auto traits, const auto&) { return traits.kIsPut; });
-}
-inline bool is_of_cleaning(const Command& command) {
-    return with_traits(command, [](auto traits, const auto&) { return traits.kIsCompaction; });
-}
-inline bool is_limited(const Command& command) {
-    return with_traits(command, [](auto traits, const auto&) { return traits.kIsLimited; });
-}
-inline bool is_a_move(const Command& command) {
-    return with_traits(command, [](auto traits, const auto& of) { return traits.is_move(of); });
-}
-inline bool brings_content(const Command& command) {
-    return with_traits(command, [](auto traits, const auto& of) { return traits.brings_content(of); });
-}
-inline bool may_be_repeated(const Command& command) {
-    return with_traits(command, [](auto traits, const auto& of) { return traits.may_be_repeated(of); });
-}
-inline std::size_t record_count(const Command& command) {
-    return with_traits(command, [](auto traits, const auto& of) { return traits.record_count(of); });
-}
-inline std::size_t record_bytes_max(const Command& command) {
-    return with_traits(command, [](auto traits, const auto& of) { return traits.record_bytes_max(of); });
-}
-inline std::size_t payload_bytes(const Command& command) {
-    return with_traits(command, [](auto traits, const auto& of) { return traits.payload_bytes(of); });
-}
+bool is_a_put(const Command& command);
+bool is_of_cleaning(const Command& command);
+bool is_limited(const Command& command);
+bool is_a_move(const Command& command);
+bool brings_content(const Command& command);
+bool may_be_repeated(const Command& command);
+std::size_t record_count(const Command& command);
+std::size_t record_bytes_max(const Command& command);
+std::size_t payload_bytes(const Command& command);
 
 }  // namespace duewheel
