@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/version.h"
 #include "session.h"
 #include "usage_error.h"
 #include "verbs/verbs.h"
@@ -27,7 +28,7 @@ int main(int argc, char** argv) {
         const duewheel::UsageError wrong = duewheel::explain_usage_error(*parsed, error, words);
         return "duewheel: " + wrong.what + "\nRun `" + wrong.help_command + "` for usage.\n";
     });
-    program.set_version_flag("--version", DUEWHEEL_VERSION DUEWHEEL_REVISION);
+    program.set_version_flag("--version", duewheel::kFullVersion);
     session.server.add_to(program);
     program.add_option("--namespace", session.name_space, "The namespace to work in")->type_name("NAME");
     program.add_flag("--json", session.json, "Print the server's response as JSON, for scripts");

@@ -15,10 +15,12 @@
 #include <arpa/inet.h>
 #include <unistd.h>
 
+#include "base/version.h"
+
 namespace duewheel {
 namespace {
 
-constexpr int kExitRefused = 5;  // of beanstalkd for a wrong flag
+constexpr int kExitWrongFlag = 5;  // of beanstalkd for a wrong flag
 
 constexpr std::string_view kHelp =
     "Use: beanstalkd [OPTIONS]\n"
@@ -127,7 +129,7 @@ BeanstalkdFlags read_beanstalkd_flags(int argc, char** argv) {
                 logs_more = true;  // -VVV is common
                 break;
             case 'v':
-                std::printf("beanstalkd (duewheel %s)\n", DUEWHEEL_VERSION);
+                std::printf("beanstalkd (duewheel %s)\n", kVersion);
                 flags.exit_code = EXIT_SUCCESS;
                 return flags;
             case 'h':
@@ -141,18 +143,18 @@ BeanstalkdFlags read_beanstalkd_flags(int argc, char** argv) {
                 break;
             case 'u':
                 std::fprintf(stderr, "beanstalkd: -u is not supported: start it as user %s\n", ::optarg);
-                flags.exit_code = kExitRefused;
+                flags.exit_code = kExitWrongFlag;
                 return flags;
             default:
                 std::fprintf(stderr, "beanstalkd: %s -%c; see beanstalkd -h\n",
                              flag == ':' ? "no value for" : "unknown option", ::optopt);
-                flags.exit_code = kExitRefused;
+                flags.exit_code = kExitWrongFlag;
                 return flags;
         }
     }
     if (::optind < argc) {
         std::fprintf(stderr, "beanstalkd: unexpected argument %s; see beanstalkd -h\n", argv[::optind]);
-        flags.exit_code = kExitRefused;
+        flags.exit_code = kExitWrongFlag;
         return flags;
     }
     if (address.starts_with("unix:")) {

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error_codes.h"
+#include "base/version.h"
 #include "configuration/configuration_text.h"
 #include "server/limits/options_check.h"
 #include "shared/system_clock.h"
@@ -62,7 +63,7 @@ void declare(CLI::App& app, Flags& flags) {
     app.add_option("--config", flags.file, "Configuration file. Also DUEWHEEL_CONFIG in the environment")
         ->type_name("FILE");
     app.add_flag("--print-config", flags.print, "Print the settings in force and the origin of each, then exit");
-    app.set_version_flag("--version", DUEWHEEL_VERSION DUEWHEEL_REVISION);
+    app.set_version_flag("--version", kFullVersion);
     for (std::size_t i = 0; i < settings().size(); ++i) {
         const Setting& setting = settings()[i];
         const bool bare = setting.kind == SettingKind::yes_or_no;

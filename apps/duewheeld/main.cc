@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/error_codes.h"
+#include "base/version.h"
 #include "beanstalkd_flags.h"
 #include "command_line.h"
 #include "configuration/setting_text.h"
@@ -52,9 +53,8 @@ void keep_files_private() {
 }
 
 void log_start(LogSink& log, const CommandLine& command_line, const ServerOptions& options) {
-    log.info(
-        "starting", "The server is starting.",
-        {{"version", DUEWHEEL_VERSION}, {"data", options.data_directory}, {"config", command_line.configuration_file}});
+    log.info("starting", "The server is starting.",
+             {{"version", kVersion}, {"data", options.data_directory}, {"config", command_line.configuration_file}});
     for (const Setting& setting : settings()) {
         if (command_line.configuration.is_default(setting)) continue;
         const Configuration::InForce& in_force = command_line.configuration.of(setting);

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error_codes.h"
+#include "base/version.h"
 #include "beanstalk/beanstalk_session.h"
 #include "server/limits/options_check.h"
 #include "shared/system_clock.h"
@@ -41,7 +42,7 @@ BeanstalkOptions session_options(const BeanstalkSettings& settings, const HttpLi
     options.unfinished_bytes_max = limits.unfinished_bytes_max;
     options.job_deadline_ms = limits.body_deadline.count();
     options.process = this_process;
-    options.version = "duewheel " DUEWHEEL_VERSION;
+    options.version = std::string("duewheel ") + kVersion;
     options.instance = instance.substr(0, 16);
     utsname system{};
     if (::uname(&system) == 0) {

@@ -12,6 +12,7 @@
 #include "access/audit_files.h"
 #include "base/disk_guard.h"
 #include "base/error_codes.h"
+#include "base/version.h"
 #include "base/volume_size.h"
 #include "calendar/duration.h"
 #include "http_api/calls/contract.h"
@@ -261,7 +262,7 @@ Status Server::Parts::listen() {
         return check_kafka_target(options.kafka, name_space, target, is_administrator);
     };
     api_options.instance = data.instance();
-    api_options.version = DUEWHEEL_VERSION;
+    api_options.version = kVersion;
     api_options.disk_free_bytes = [this] { return shard->parts().space().seen().free_bytes; };
     api_options.contract = contract_text([this](std::string_view limit) { return find_limit(limit)->read(options); });
     api_options.audit = audit.get();

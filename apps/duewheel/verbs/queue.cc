@@ -38,7 +38,7 @@ struct RedriveArguments {
 };
 
 // More messages may be due than are in memory.
-std::string ready(const json::object& queue) {
+std::string ready_messages(const json::object& queue) {
     return count_of(queue, "ready") + (is_true(queue, "backlog_on_disk") ? "+" : "");
 }
 
@@ -88,7 +88,7 @@ std::string sending(const json::object& kafka) {
 void print_queue(const json::object& queue) {
     Rows rows = {{"queue", printable(word_of(queue, "queue"))},
                  {"pending", count_of(queue, "pending") + ": " + count_of(queue, "scheduled") + " scheduled, " +
-                                 ready(queue) + " ready, " + count_of(queue, "leased") + " leased, " +
+                                 ready_messages(queue) + " ready, " + count_of(queue, "leased") + " leased, " +
                                  count_of(queue, "held") + " held, " + count_of(queue, "prepared") + " prepared"},
                  {"dead", count_of(queue, "dead")},
                  {"consumers waiting", count_of(queue, "waiters")},
@@ -202,7 +202,7 @@ int discard_dead(Session& session, const DiscardArguments& arguments) {
 // all.
 std::vector<std::string> row_of_queue(const json::object& queue) {
     std::vector<std::string> row = {
-        printable(word_of(queue, "queue")), count_of(queue, "pending"), ready(queue),
+        printable(word_of(queue, "queue")), count_of(queue, "pending"), ready_messages(queue),
         count_of(queue, "leased"),          count_of(queue, "held"),    count_of(queue, "dead")};
     if (output_columns() >= kWide) {
         for (const char* more : {"scheduled", "prepared", "waiters"}) row.push_back(count_of(queue, more));

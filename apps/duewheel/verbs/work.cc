@@ -35,7 +35,7 @@ namespace {
 using std::chrono::milliseconds;
 
 constexpr char kWait[] = "1s";  // short, so that a signal need not wait for the server
-constexpr milliseconds kPatience{10'000};
+constexpr milliseconds kServerPatience{10'000};
 constexpr int kLookEveryMs = 50;
 constexpr milliseconds kPauseFirst{500};
 constexpr milliseconds kPauseMost{10'000};
@@ -163,7 +163,7 @@ class Job {
         if (!arguments_.lease.empty()) request["lease"] = arguments_.lease;
         if (!arguments_.drain && progress_.reached) request["wait"] = kWait;
         ServerAnswer answer =
-            session_.ask("POST", session_.path("queues", arguments_.queue, ":lease"), request, kPatience);
+            session_.ask("POST", session_.path("queues", arguments_.queue, ":lease"), request, kServerPatience);
         if (answer || answer.exit_code == kExitRefused) progress_.reached = true;
         return answer;
     }
@@ -349,7 +349,8 @@ class Job {
     ServerAnswer ask_patiently(const std::string& lease, std::string_view how, const std::string& body, int& tries) {
         milliseconds pause = kPauseFirst;
         for (tries = 0;; ++tries) {
-            ServerAnswer answer = session_.ask_with_text("POST", Session::lease_path(lease, how), body, kPatience);
+            ServerAnswer answer =
+                session_.ask_with_text("POST", Session::lease_path(lease, how), body, kServerPatience);
             // What a command says is refused by a full disk, which may stay full for long; the end of a lease is not.
             if (how == ":extend" && answer.status == kStatusNoSpace) return answer;
             if (!is_temporary(answer) || tries + 1 == kEndTries || progress_.signals > 1) return answer;

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/version.h"
 #include "server/limits/limit.h"
 #include "server/metrics/metric_table.h"
 #include "server/metrics/metrics_text.h"
@@ -196,7 +197,7 @@ std::string Metrics::page(const HttpCounters& http, const AccessRefusals& access
     text.family(kStandbyLag);
     add_limits(text, options_, {from.engine, http, from.webhooks});
     text.family(kBuildInfo);
-    text.series({{"version", DUEWHEEL_VERSION}}, true);
+    text.series({{"version", kVersion}}, true);
     if (from.process) {
         for (const ProcessMetric& row : process_metrics()) text.single(row.metric, row.read(*from.process));
     }

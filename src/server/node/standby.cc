@@ -13,6 +13,7 @@
 #include "base/error_codes.h"
 #include "base/json_writer.h"
 #include "base/secure_random.h"
+#include "base/version.h"
 #include "http_api/calls/shard_placement.h"
 #include "net/event_loop.h"
 #include "net/http/http_server.h"
@@ -71,7 +72,7 @@ std::string standby_metrics(std::uint32_t shard, const StandbyStatus& status) {
     text.family(kStandbyLag);
     text.series({{"shard", number}}, status.lag_records);
     text.family(kBuildInfo);
-    text.series({{"version", DUEWHEEL_VERSION}}, true);
+    text.series({{"version", kVersion}}, true);
     return text.take();
 }
 
