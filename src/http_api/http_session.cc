@@ -21,10 +21,10 @@ constexpr std::array<std::string_view, 1> kSessionMembers = {"token"};
 
 // A pasted token may have a line break at its end.
 std::string_view without_space(std::string_view text) {
-    constexpr std::string_view kSpace = " \t\r\n";
-    const std::size_t first = std::min(text.find_first_not_of(kSpace), text.size());
+    constexpr std::string_view kBlank = " \t\r\n";
+    const std::size_t first = std::min(text.find_first_not_of(kBlank), text.size());
     text.remove_prefix(first);
-    return text.substr(0, text.find_last_not_of(kSpace) + 1);
+    return text.substr(0, text.find_last_not_of(kBlank) + 1);
 }
 
 }  // namespace

@@ -13,7 +13,7 @@
 namespace duewheel {
 namespace {
 
-struct Source {
+struct NamedSegment {
     std::string name;
     std::unique_ptr<File> file;
     std::uint64_t size = 0;
@@ -181,7 +181,7 @@ class Salvage {
                                                  "segments back, or restore a backup"};
         }
         const auto whole = std::find_if(sources_.begin(), sources_.end(),
-                                        [](const Source& source) { return source.header.has_value(); });
+                                        [](const NamedSegment& source) { return source.header.has_value(); });
         if (whole == sources_.end()) {
             return Error{"damaged_log"_code, "no file seg-* in " + directory_ +
                                                  " has a readable header, so nothing can be read. Restore a backup"};
@@ -198,7 +198,7 @@ class Salvage {
         if (!file) return std::move(file).error();
         const Result<std::uint64_t> size = (*file)->size();
         if (!size) return size.error();
-        Source source{name, *std::move(file), *size, sequence_of_segment_name(name), std::nullopt};
+        NamedSegment source{name, *std::move(file), *size, sequence_of_segment_name(name), std::nullopt};
         std::string bytes(kSegmentHeaderBytes, '\0');
         const Result<std::size_t> got = source.file->read_at(0, std::as_writable_bytes(std::span(bytes)));
         if (!got) return got.error();
@@ -211,7 +211,7 @@ class Salvage {
     }
 
     // The header as written, or what it must have been.
-    SegmentHeader header_of(const Source& source) {
+    SegmentHeader header_of(const NamedSegment& source) {
         if (source.header && source.header->identity == log_.identity) return *source.header;
         omit(source.name, 0, source.named, source.named - 1, "the header of the file is damaged");
         SegmentHeader header;
@@ -226,7 +226,7 @@ class Salvage {
     }
 
     // `next`: with which the next segment begins; 0: this is the newest.
-    Status read(const Source& source, Sequence next) {
+    Status read(const NamedSegment& source, Sequence next) {
         const SegmentHeader header = header_of(source);
         number_ = header.number;
         const std::string path = directory_ + "/" + source.name;
@@ -251,7 +251,7 @@ class Salvage {
     }
 
     // Skips what is not a commit. False: nothing of the log follows in this file.
-    Result<bool> pass(const Source& source, const SegmentHeader& header, CommitReader& reader, Sequence next) {
+    Result<bool> pass(const NamedSegment& source, const SegmentHeader& header, CommitReader& reader, Sequence next) {
         const std::uint64_t position = reader.position();
         const Totals& before = reader.totals();
         Result<std::optional<Landmark>> found = find_landmark(source, header, position, before.commit);
@@ -291,7 +291,7 @@ class Salvage {
     }
 
     // The first whole footer of a later commit, at the end of any block.
-    static Result<std::optional<Landmark>> find_landmark(const Source& source, const SegmentHeader& header,
+    static Result<std::optional<Landmark>> find_landmark(const NamedSegment& source, const SegmentHeader& header,
                                                          std::uint64_t from, std::uint64_t commit) {
         FileWindow window(*source.file, source.size, kPieceBytes);
         const std::uint64_t block = header.block_bytes;
@@ -312,7 +312,7 @@ class Salvage {
         return std::optional<Landmark>();
     }
 
-    Status take(const Source& source, const SegmentHeader& header, std::uint64_t begin, std::uint64_t end,
+    Status take(const NamedSegment& source, const SegmentHeader& header, std::uint64_t begin, std::uint64_t end,
                 Sequence first, Sequence last, const std::string& why) {
         Stretch stretch{std::string(end - begin, '\0'), begin, first, last};
         const Result<std::size_t> got = source.file->read_at(begin, std::as_writable_bytes(std::span(stretch.bytes)));
@@ -330,7 +330,7 @@ class Salvage {
     FileSystem& files_;
     const std::string& directory_;
     const SalvageVisitor& visitor_;
-    std::vector<Source> sources_;
+    std::vector<NamedSegment> sources_;
     std::uint64_t newest_mark_ = 0;
     std::uint32_t block_bytes_ = 0;
     SalvagedLog log_;

@@ -323,7 +323,7 @@ constexpr Field text(std::uint32_t number, std::string_view path, std::string_vi
     return field_detail::row<Member>(field_detail::named(more, FieldKind::text, number, path, sentence));
 }
 template <auto Member>
-constexpr Field json(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
+constexpr Field json_text(std::uint32_t number, std::string_view path, std::string_view sentence, Field more = {}) {
     return field_detail::row<Member>(field_detail::named(more, FieldKind::json, number, path, sentence));
 }
 template <auto Member>

@@ -5,7 +5,7 @@
 namespace duewheel {
 namespace {
 
-constexpr Field kRows[] = {
+constexpr Field kGroupRows[] = {
     count<&GroupSettings::leased_max>(2, "leased", "Maximum number of its messages that are leased at once",
                                       {.page = "the maximum number of its messages that are leased at once",
                                        .limit = "limits.leased_max",
@@ -25,7 +25,7 @@ constexpr Field kRows[] = {
 
 template <>
 const FieldTable& fields_of<GroupSettings>() {
-    static const FieldTable table("a group's settings hold", kRows);
+    static const FieldTable table("a group's settings hold", kGroupRows);
     return table;
 }
 

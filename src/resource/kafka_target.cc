@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kDeliveries[] = {"exactly_once", "at_least_once"};
 
-constexpr Field kRows[] = {
+constexpr Field kKafkaTargetRows[] = {
     text<&KafkaTarget::topic>(1, "topic", "Send its messages to this Kafka topic instead of keeping them for consumers",
                               {.page = "the topic that messages are sent to",
                                .min = 1,
@@ -47,7 +47,7 @@ bool is_sound(const void* resource) {
 
 template <>
 const FieldTable& fields_of<KafkaTarget>() {
-    static const FieldTable table("a queue's Kafka target holds", kRows, is_sound);
+    static const FieldTable table("a queue's Kafka target holds", kKafkaTargetRows, is_sound);
     return table;
 }
 

@@ -12,7 +12,7 @@ constexpr Field limit(std::uint32_t number, std::string_view path, std::string_v
                          {.page = page, .limit = "limits.pending_max", .when_absent = "no limit"});
 }
 
-constexpr Field kRows[] = {
+constexpr Field kNamespaceRows[] = {
     count<&NamespaceSettings::weight>(7, "weight", "Its share when several namespaces have more requests than fit",
                                       {.page = "when there is more to do than the disk takes, its turns are as many "
                                                "times as long; 1 by default",
@@ -41,7 +41,7 @@ constexpr Field kRows[] = {
 
 template <>
 const FieldTable& fields_of<NamespaceSettings>() {
-    static const FieldTable table("a namespace's settings hold", kRows);
+    static const FieldTable table("a namespace's settings hold", kNamespaceRows);
     return table;
 }
 

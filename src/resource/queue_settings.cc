@@ -10,7 +10,7 @@ namespace {
 constexpr std::string_view kNoLimit = "no limit, and pause the queue to stop deliveries";
 constexpr std::string_view kPausers[] = {"user", "target"};
 
-constexpr Field kRows[] = {
+constexpr Field kQueueRows[] = {
     by_hand("target", "The receiver of its messages",
             {.page = "`\"pull\"`, the default: consumers lease the messages. Or `{\"webhook\": {\"url\": ...}}`: the "
                      "server [posts](webhooks.md) them. Or `{\"kafka\": {\"topic\": ...}}`: the server sends them to a "
@@ -69,7 +69,7 @@ bool has_one_target(const void* resource) {
 
 template <>
 const FieldTable& fields_of<QueueSettings>() {
-    static const FieldTable table("a queue's settings hold", kRows, has_one_target);
+    static const FieldTable table("a queue's settings hold", kQueueRows, has_one_target);
     return table;
 }
 

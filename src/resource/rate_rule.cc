@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kDayMs = 24LL * 3600 * 1000;
 
-constexpr Field kRows[] = {
+constexpr Field kRateRows[] = {
     count<&RateRule::count>(1, "count", "Maximum number of deliveries in that time",
                             {.page = "how many deliveries may start in each `per`, 1 to 100,000",
                              .max = kRateCountMax,
@@ -25,7 +25,7 @@ constexpr Field kRows[] = {
                              .when_absent = "what comes in a tenth of a second"}),
 };
 
-bool is_sound(const void* resource) {
+bool is_sound_rate(const void* resource) {
     return static_cast<const RateRule*>(resource)->count > 0;
 }
 
@@ -33,7 +33,7 @@ bool is_sound(const void* resource) {
 
 template <>
 const FieldTable& fields_of<RateRule>() {
-    static const FieldTable table("a rate holds", kRows, is_sound);
+    static const FieldTable table("a rate holds", kRateRows, is_sound_rate);
     return table;
 }
 

@@ -4,7 +4,7 @@ namespace duewheel {
 namespace {
 
 // Ranges are checked when the rule is created.
-constexpr Field kRows[] = {
+constexpr Field kRepeatRows[] = {
     duration<&RepeatChoice::every_ms>(0, "every", "Make it a recurring message, with this interval",
                                       {.page = "required: the interval between two occurrences, 1 ms to 3660 days",
                                        .when_absent = "give the interval between two occurrences, such as 10m",
@@ -33,7 +33,7 @@ constexpr Field kRows[] = {
 
 template <>
 const FieldTable& fields_of<RepeatChoice>() {
-    static const FieldTable table("the rule of a recurring message holds", kRows);
+    static const FieldTable table("the rule of a recurring message holds", kRepeatRows);
     return table;
 }
 

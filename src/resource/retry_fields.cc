@@ -4,7 +4,7 @@ namespace duewheel {
 namespace {
 
 // The numbers follow each other from 1: the log of several resources has them at a place of their own.
-constexpr Field kRows[] = {
+constexpr Field kRetryRows[] = {
     count<&RetryChoice::attempts>(
         1, "attempts", "Deliveries before it becomes a dead letter; 1: no retries",
         {.page = "number of deliveries, 1 to 1,000,000; 1: no retry. 10 by default", .limit = "limits.attempts_max"}),
@@ -32,7 +32,7 @@ constexpr Field kRows[] = {
 
 template <>
 const FieldTable& fields_of<RetryChoice>() {
-    static const FieldTable table("a retry rule holds", kRows);
+    static const FieldTable table("a retry rule holds", kRetryRows);
     return table;
 }
 

@@ -27,7 +27,7 @@ FieldValue interval_of(const void* resource) {
 template <auto Member>
 constexpr auto kOfTimes = inside<&ScheduleRule::times, Member>;
 
-constexpr Field kRows[] = {
+constexpr Field kScheduleRows[] = {
     content_rows::kQueueOfRule<ScheduleRule>,
     by_hand(
         FieldKind::text, "cron",
@@ -149,7 +149,7 @@ constexpr Field kRows[] = {
 
 template <>
 const FieldTable& fields_of<ScheduleRule>() {
-    static const FieldTable table("a schedule's settings hold", kRows);
+    static const FieldTable table("a schedule's settings hold", kScheduleRows);
     return table;
 }
 

@@ -8,7 +8,7 @@ namespace {
 constexpr std::string_view kOutcomes[] = {"rollback", "commit"};
 
 // Ranges are checked by the engine.
-constexpr Field kRows[] = {
+constexpr Field kTransactionRows[] = {
     text<&TransactionRule::check_queue>(
         0, "check_back.queue",
         "Queue for check messages, which ask for the outcome when that time is over; without it, none are sent",
@@ -39,7 +39,7 @@ constexpr Field kRows[] = {
 
 template <>
 const FieldTable& fields_of<TransactionRule>() {
-    static const FieldTable table("a transaction holds", kRows);
+    static const FieldTable table("a transaction holds", kTransactionRows);
     return table;
 }
 

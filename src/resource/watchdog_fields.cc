@@ -7,7 +7,7 @@ namespace {
 
 using content_rows::of_rule;
 
-constexpr Field kRows[] = {
+constexpr Field kWatchdogRows[] = {
     content_rows::kQueueOfRule<WatchdogRule>,
     duration<&WatchdogRule::timeout_ms>(
         0, "timeout", "It fires this long after its last feed: 30s, 25h; required for a new watchdog",
@@ -45,7 +45,7 @@ constexpr Field kRows[] = {
 
 template <>
 const FieldTable& fields_of<WatchdogRule>() {
-    static const FieldTable table("a watchdog's settings hold", kRows);
+    static const FieldTable table("a watchdog's settings hold", kWatchdogRows);
     return table;
 }
 

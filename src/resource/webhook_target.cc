@@ -17,7 +17,7 @@ FieldValue hidden_headers(const void* resource) {
     return shown.empty() ? FieldValue() : FieldValue(std::move(shown));
 }
 
-constexpr Field kRows[] = {
+constexpr Field kWebhookTargetRows[] = {
     text<&WebhookTarget::url>(1, "url", "Post its messages to this URL instead of keeping them for consumers",
                               {.page = "the target: `http` or `https`, up to 2,048 bytes",
                                .min = 1,
@@ -63,7 +63,7 @@ constexpr Field kRows[] = {
     kept<&WebhookTarget::sealed_headers>(7),
 };
 
-bool is_sound(const void* resource) {
+bool is_sound_webhook(const void* resource) {
     const auto& target = *static_cast<const WebhookTarget*>(resource);
     return !target.url.empty() && target.timeout_ms >= 0 && target.secrets.size() <= kWebhookSecretsMax &&
            target.headers.size() + target.sealed_headers.size() <= kWebhookHeadersMax &&
@@ -74,7 +74,7 @@ bool is_sound(const void* resource) {
 
 template <>
 const FieldTable& fields_of<WebhookTarget>() {
-    static const FieldTable table("a queue's webhook holds", kRows, is_sound);
+    static const FieldTable table("a queue's webhook holds", kWebhookTargetRows, is_sound_webhook);
     return table;
 }
 

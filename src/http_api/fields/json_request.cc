@@ -143,7 +143,7 @@ std::string position(std::string_view text, std::size_t offset, std::size_t firs
     return "line " + std::to_string(line) + ", column " + std::to_string(column);
 }
 
-std::string quoted(std::string_view name) {
+std::string in_quotes(std::string_view name) {
     std::string text = "`";
     text.append(cut_utf8(name, kNameBytesShown)).append("`");
     return text;
@@ -154,7 +154,7 @@ std::string field_name(std::string_view name) {
 }
 
 Error unknown_member(std::string_view name, const std::string& within, std::span<const std::string_view> known) {
-    std::string detail = quoted(within + std::string(name)) + " is unknown";
+    std::string detail = in_quotes(within + std::string(name)) + " is unknown";
     if (known.empty()) {
         detail += ": this call takes no members";
     } else {
@@ -220,7 +220,7 @@ Status JsonRequest::only(std::span<const std::string_view> known) const {
         }
         if (find_any(member->name) != &*member) {
             return Error{"duplicate_member"_code,
-                         quoted(full_name(member->name)) + " is given twice: give each member once",
+                         in_quotes(full_name(member->name)) + " is given twice: give each member once",
                          within_ + field_name(member->name)};
         }
     }

@@ -36,8 +36,8 @@ constexpr Field kLeaseRows[] = {
          .schema = R"({"$ref": "#/components/schemas/Worker"})"}),
 };
 constexpr Field kAckRows[] = {
-    json<&AckCommand::result>(0, "result", "The result of the work: JSON of up to 64 KiB, kept with the outcome",
-                              {.max = kResultBytesMax, .option = "--result JSON"}),
+    json_text<&AckCommand::result>(0, "result", "The result of the work: JSON of up to 64 KiB, kept with the outcome",
+                                   {.max = kResultBytesMax, .option = "--result JSON"}),
 };
 constexpr Field kFailRows[] = {
     flag<&FailCommand::dead>(0, "dead", "Make it a dead letter at once, without another attempt"),
@@ -51,16 +51,16 @@ constexpr Field kFailRows[] = {
 constexpr Field kExtendRows[] = {
     duration<&ExtendCommand::lease_ms>(0, "lease", "New duration, from now, and never less than the remaining time",
                                        {.when_absent = "the lease of the queue"}),
-    json<&ExtendCommand::progress>(0, "progress", "How far the work is: a number from 0 to 1, or other JSON",
-                                   {.max = kProgressBytesMax,
-                                    .when_absent = "as before",
-                                    .code = "bad_progress"_code,
-                                    .schema = R"({"$ref": "#/components/schemas/Progress"})"}),
-    json<&ExtendCommand::checkpoint>(0, "checkpoint", "What the next attempt needs to continue this work, as JSON",
-                                     {.max = kCheckpointBytesMax,
-                                      .when_absent = "as before",
-                                      .code = "checkpoint_too_large"_code,
-                                      .schema = R"({"$ref": "#/components/schemas/Checkpoint"})"}),
+    json_text<&ExtendCommand::progress>(0, "progress", "How far the work is: a number from 0 to 1, or other JSON",
+                                        {.max = kProgressBytesMax,
+                                         .when_absent = "as before",
+                                         .code = "bad_progress"_code,
+                                         .schema = R"({"$ref": "#/components/schemas/Progress"})"}),
+    json_text<&ExtendCommand::checkpoint>(0, "checkpoint", "What the next attempt needs to continue this work, as JSON",
+                                          {.max = kCheckpointBytesMax,
+                                           .when_absent = "as before",
+                                           .code = "checkpoint_too_large"_code,
+                                           .schema = R"({"$ref": "#/components/schemas/Checkpoint"})"}),
 };
 constexpr Field kReleaseRows[] = {
     duration<&ReleaseCommand::delay_ms>(0, "delay", "Due after this time",

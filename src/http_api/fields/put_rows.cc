@@ -70,9 +70,9 @@ constexpr Field kHistoryRows[] = {
             {.schema = R"({"$ref": "#/components/schemas/InstantMs"})"}),
     flag<&WorkHistory::is_retrying>(0, "retrying", "Its last attempt has failed, and it is in backoff until it is due"),
     text<&WorkHistory::reason>(0, "reason", "Why that attempt failed", {.max = kReasonBytesMax}),
-    json<&WorkHistory::progress>(0, "progress", {},
-                                 {.max = kProgressBytesMax, .schema = R"({"$ref": "#/components/schemas/Progress"})"}),
-    json<&WorkHistory::checkpoint>(
+    json_text<&WorkHistory::progress>(
+        0, "progress", {}, {.max = kProgressBytesMax, .schema = R"({"$ref": "#/components/schemas/Progress"})"}),
+    json_text<&WorkHistory::checkpoint>(
         0, "checkpoint", {}, {.max = kCheckpointBytesMax, .schema = R"({"$ref": "#/components/schemas/Checkpoint"})"}),
     by_hand("timeline", "Its last attempts, oldest first",
             {.schema = R"({"type": "array", "maxItems": 10, "items": {"$ref": "#/components/schemas/PastAttempt"}})"}),

@@ -16,8 +16,8 @@ namespace {
 
 // A name as it is shown in a problem document.
 std::string shown(std::string_view name) {
-    constexpr std::size_t kNameBytesShown = 64;
-    return is_utf8(name) ? std::string(cut_utf8(name, kNameBytesShown)) : std::string();
+    constexpr std::size_t kBytesShown = 64;
+    return is_utf8(name) ? std::string(cut_utf8(name, kBytesShown)) : std::string();
 }
 
 Error unknown_parameter(std::string_view name, std::initializer_list<std::string_view> known) {
