@@ -53,7 +53,7 @@ LAYERS = {
     "kafka/in": ["shared", "base", "message", "resource", "engine", "http_api", "kafka/client/kafka.h"],
     "kafka/out": ["shared", "base", "message", "resource", "net", "port", "delivery", "engine/commands/command.h", "engine/core/fair_lines.h",
                   "kafka/client/kafka.h"],
-    "beanstalk": ["shared", "base", "message", "resource", "port", "engine/trial/trial_engine.h", "access/audit_port.h", "net/stream_server.h"],
+    "beanstalk": ["shared", "base", "message", "resource", "net", "port", "engine/trial/trial_engine.h", "access/audit_port.h"],
     "transfer": ["shared", "base", *CALENDAR, "message", "resource", "store", "net/http/http_target.h", "journal/segment_catalog.h",
                  "journal/log_salvage.h", "journal/local_journal.h", "http_api"],
     "server": ["shared", "base", "wheel", "calendar", "message", "resource", "net", "journal", "replication", "store", "runtime", "engine", "port", "delivery",

@@ -31,22 +31,29 @@ void BeanstalkSession::reserve(SlotNumber slot, std::optional<std::int32_t> time
     if (timeout_s) reserve_->until_ms = now_ms() + std::int64_t{*timeout_s} * 1'000;
     const bool waits_at_once = watched_.size() == 1 && timeout_s != 0 && nearest_timeout() - now_ms() > kSafetyMarginMs;
     if (waits_at_once) return wait_in_all_tubes();
-    reserve_->to_try = tubes_to_try();
-    try_next_tube();
+    if (watched_.size() == 1) {
+        reserve_->to_try = watched_;
+        return try_next_tube();
+    }
+    service_.port_.find_first_ready(watched_, service_.while_open<BeanstalkPort::FirstReady>(
+                                                  number_, [this](const BeanstalkPort::FirstReady& first) {
+                                                      if (!reserve_) return;  // the server is stopping
+                                                      reserve_->to_try = tubes_to_try(first);
+                                                      try_next_tube();
+                                                  }));
 }
 
 // The first to try is the last. Tubes whose ready jobs are all on disk come after all others. O(watched tubes), without
 // the sorting.
-std::vector<std::string> BeanstalkSession::tubes_to_try() {
-    if (watched_.size() == 1) return watched_;
+std::vector<std::string> BeanstalkSession::tubes_to_try(const BeanstalkPort::FirstReady& first) {
     std::vector<std::pair<std::optional<ReadyKey>, std::string>> tubes;
-    for (const std::string& tube : watched_) tubes.emplace_back(service_.port_.first_ready(tube), tube);
+    for (std::size_t i = 0; i < watched_.size(); ++i) tubes.emplace_back(first[i], watched_[i]);
     std::stable_sort(tubes.begin(), tubes.end(), [](const auto& left, const auto& right) {
         if (!left.first || !right.first) return right.first.has_value();
         return *right.first < *left.first;
     });
     std::vector<std::string> names;
-    for (auto& [first, tube] : tubes) names.push_back(std::move(tube));
+    for (auto& [key, tube] : tubes) names.push_back(std::move(tube));
     return names;
 }
 
@@ -134,11 +141,14 @@ void BeanstalkSession::end_reserve(std::string_view text) {
     reply(slot, text);
 }
 
-// A job that is on its way to it is reserved: returned, it would count as reserved though no client got it.
-void BeanstalkSession::end_wait(std::string_view text) {
-    std::erase_if(reserve_->asked, [this](const auto& asked) { return service_.withdraw(asked.first); });
-    if (reserve_->asked.empty()) return end_reserve(text);
+// It ends when all tubes have replied. A job that is on its way to it is reserved: returned, it would count as reserved
+// though no client got it.
+void BeanstalkSession::end_wait() {
     stop_waiting();
+    std::vector<ReplyToken> asked;
+    for (const auto& [token, tube] : reserve_->asked) asked.push_back(token);
+    if (asked.empty()) return try_next_tube();  // all tubes are paused
+    for (const ReplyToken token : asked) service_.port_.withdraw(token);
 }
 
 void BeanstalkSession::stop_waiting() {
@@ -224,8 +234,8 @@ void BeanstalkSession::run_due(std::int64_t now_ms) {
         return stop();
     }
     if (!reserve_ || !reserve_->is_waiting) return;
-    if (nearest_timeout() - now_ms <= kSafetyMarginMs) return end_wait(kDeadlineSoon);
-    if (reserve_->until_ms && *reserve_->until_ms <= now_ms) end_wait(kTimedOut);
+    if (nearest_timeout() - now_ms <= kSafetyMarginMs) return end_wait();
+    if (reserve_->until_ms && *reserve_->until_ms <= now_ms) end_wait();
 }
 
 std::int64_t BeanstalkSession::next_wakeup_ms() const {
@@ -248,7 +258,7 @@ void BeanstalkSession::stop() {
 // Pauses the tube for sessions of this protocol: consumers over HTTP go on.
 void BeanstalkSession::pause(SlotNumber slot, const BeanstalkCommand& command) {
     static constexpr std::string_view kVerb = "tube.pause";
-    if (!service_.can_record()) return refuse(slot);
+    if (!service_.port_.can_record()) return refuse(slot);
     when_known(command.tube, [this, slot, tube = command.tube, delay_s = command.delay_s](bool is_known) {
         if (!is_known) {
             service_.record_refused(*this, kVerb, tube, "unknown_queue"_code);

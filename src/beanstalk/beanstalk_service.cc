@@ -12,10 +12,9 @@ namespace {
 
 // The line of a command of a client at `peer`. One of a Unix socket is known by its user.
 AuditEntry audit_entry(const std::string& peer, std::string_view verb, const std::string& tube,
-                       std::string_view outcome, InstantMs now_ms) {
+                       std::string_view outcome) {
     const bool is_local = peer.starts_with("uid:");
     AuditEntry entry;
-    entry.time_ms = now_ms;
     entry.verb = verb;
     entry.actor = is_local ? std::string_view(peer) : kAnonymous;
     entry.address = is_local ? "unix" : peer;
@@ -27,7 +26,7 @@ AuditEntry audit_entry(const std::string& peer, std::string_view verb, const std
 
 }  // namespace
 
-BeanstalkService::BeanstalkService(CommandPort& port, BeanstalkOptions options, std::function<std::int64_t()> now_ms)
+BeanstalkService::BeanstalkService(BeanstalkPort& port, BeanstalkOptions options, std::function<std::int64_t()> now_ms)
     : port_(port),
       options_(std::move(options)),
       now_ms_(std::move(now_ms)),
@@ -108,17 +107,13 @@ ReplyToken BeanstalkService::submit(BeanstalkSession& session, Command command, 
     const ReplyToken token = tokens_.next();
     waiting_.emplace(token, Waiting{&session, std::move(then)});
     session.in_progress_.push_back(token);
-    port_.submit(std::move(command), token, nullptr);
+    port_.submit(std::move(command), token);
     return token;
 }
 
 // If its reply is on its way, it comes to receive().
 void BeanstalkService::forget(ReplyToken token) {
     if (drop_waiting(token)) port_.forget(token);
-}
-
-bool BeanstalkService::withdraw(ReplyToken token) {
-    return port_.withdraw(token) && drop_waiting(token);
 }
 
 bool BeanstalkService::drop_waiting(ReplyToken token) {
@@ -130,7 +125,7 @@ bool BeanstalkService::drop_waiting(ReplyToken token) {
 }
 
 void BeanstalkService::submit_unattended(Command command) {
-    port_.submit(std::move(command), tokens_.next(), nullptr);
+    port_.submit(std::move(command), tokens_.next());
 }
 
 void BeanstalkService::give_back(const LeaseAnswer& answer) {
@@ -139,21 +134,13 @@ void BeanstalkService::give_back(const LeaseAnswer& answer) {
 
 void BeanstalkService::record_refused(const BeanstalkSession& session, std::string_view verb, const std::string& tube,
                                       ErrorCode code) {
-    if (options_.audit == nullptr) return;
-    options_.audit->record_limited(
-        audit_entry(session.client_.peer(), verb, tube, name_of(code), port_.clock().server_ms));
+    port_.record_limited(audit_entry(session.client_.peer(), verb, tube, name_of(code)));
 }
 
 void BeanstalkService::record(BeanstalkSession& session, std::string_view verb, const std::string& tube,
                               std::function<void(bool)> then) {
-    if (options_.audit == nullptr) return then(true);
-    options_.audit->record(audit_entry(session.client_.peer(), verb, tube, kOutcomeOk, port_.clock().server_ms),
-                           [this, number = session.number_, then = std::move(then)](bool is_written) {
-                               const auto found = sessions_.find(number);
-                               if (found == sessions_.end()) return;
-                               then(is_written);
-                               schedule(*found->second);
-                           });
+    port_.record(audit_entry(session.client_.peer(), verb, tube, kOutcomeOk),
+                 while_open<bool>(session.number_, std::move(then)));
 }
 
 void BeanstalkService::closed(BeanstalkSession& session) {

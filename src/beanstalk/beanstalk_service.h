@@ -2,7 +2,7 @@
 // run (TTR) is the time of its lease, and a buried job is a held message. docs/beanstalk.md describes what differs from
 // beanstalkd.
 //
-//     connection ──bytes──► session ──command──► CommandPort (engine)
+//     connection ──bytes──► session ──command──► BeanstalkPort (engine)
 //         ▲                    │ ▲                     │
 //         └──────replies───────┘ └───────reply─────────┘
 //
@@ -23,11 +23,10 @@
 #include <unordered_map>
 #include <utility>
 
-#include "access/audit_port.h"
 #include "beanstalk/beanstalk_command.h"
+#include "beanstalk/beanstalk_port.h"
 #include "beanstalk/beanstalk_tubes.h"
 #include "net/stream_server.h"
-#include "port/command_port.h"
 
 namespace duewheel {
 
@@ -52,7 +51,6 @@ struct BeanstalkOptions {
     std::string os;
     std::string platform;
     std::function<BeanstalkProcess()> process = [] { return BeanstalkProcess(); };
-    AuditPort* audit = nullptr;  // records kick and pause-tube, which change a whole tube; null: they are not recorded
 };
 
 struct BeanstalkCounters {
@@ -68,7 +66,7 @@ class BeanstalkService {
     static constexpr std::int64_t kNever = INT64_MAX;
 
     // The port outlives it. `now_ms` is a monotonic clock in milliseconds.
-    BeanstalkService(CommandPort& port, BeanstalkOptions options, std::function<std::int64_t()> now_ms);
+    BeanstalkService(BeanstalkPort& port, BeanstalkOptions options, std::function<std::int64_t()> now_ms);
     ~BeanstalkService();
 
     // The session must be destroyed when its connection is closed, and before this service.
@@ -101,8 +99,6 @@ class BeanstalkService {
     void receive(ReplyToken token, Reply reply);
     ReplyToken submit(BeanstalkSession& session, Command command, Then then);
     void forget(ReplyToken token);
-    // False: the reply to this lease call is on its way.
-    bool withdraw(ReplyToken token);
     // False: no session waits for this reply.
     bool drop_waiting(ReplyToken token);
     // The reply is of no interest; a lease in it is returned.
@@ -112,15 +108,25 @@ class BeanstalkService {
     void schedule(BeanstalkSession& session);
     std::int64_t end_pauses(std::int64_t now_ms);
     void closed(BeanstalkSession& session);
-    // A command of the session that changes a tube. It must not be carried out while it cannot be recorded.
-    bool can_record() const { return options_.audit == nullptr || options_.audit->is_available(); }
+    // `then` for a call of the port: it does nothing if the session has ended by then.
+    template <class Result>
+    std::function<void(const Result&)> while_open(SessionNumber number, std::function<void(const Result&)> then) {
+        return [this, number, then = std::move(then)](const Result& result) {
+            const auto found = sessions_.find(number);
+            if (found == sessions_.end()) return;
+            then(result);
+            schedule(*found->second);
+        };
+    }
+    // A command of the session that changes a tube was refused.
     void record_refused(const BeanstalkSession& session, std::string_view verb, const std::string& tube,
                         ErrorCode code);
-    // It was carried out. `then` gets whether its line is in the audit log, and is not called if the session has ended.
+    // One was carried out. `then` gets whether its line is in the audit log, and is not called if the session has
+    // ended.
     void record(BeanstalkSession& session, std::string_view verb, const std::string& tube,
                 std::function<void(bool)> then);
 
-    CommandPort& port_;
+    BeanstalkPort& port_;
     const BeanstalkOptions options_;
     const std::function<std::int64_t()> now_ms_;
     const std::int64_t started_ms_;

@@ -353,7 +353,7 @@ void BeanstalkSession::ignore(SlotNumber slot, const std::string& tube) {
 // ---- kick
 
 void BeanstalkSession::kick(SlotNumber slot, std::uint32_t bound) {
-    if (!service_.can_record()) return refuse(slot);
+    if (!service_.port_.can_record()) return refuse(slot);
     list_to_kick({.slot = slot, .tube = used_, .left = bound});
 }
 
@@ -459,8 +459,11 @@ void BeanstalkSession::peek(SlotNumber slot, MessageId id) {
 }
 
 void BeanstalkSession::peek_ready(SlotNumber slot) {
-    if (const std::optional<ReadyKey> first = service_.port_.first_ready(used_)) return peek(slot, first->position.id);
-    peek_state(slot, StateSet{State::ready});  // on disk
+    service_.port_.find_first_ready({used_}, service_.while_open<BeanstalkPort::FirstReady>(
+                                                 number_, [this, slot](const BeanstalkPort::FirstReady& first) {
+                                                     if (first.front()) return peek(slot, first.front()->position.id);
+                                                     peek_state(slot, StateSet{State::ready});  // on disk
+                                                 }));
 }
 
 // The one that was due first.

@@ -115,6 +115,7 @@ class BeanstalkSession final : public StreamSession {
     void peek_state(SlotNumber slot, StateSet states);
     void pause(SlotNumber slot, const BeanstalkCommand& command);
     void stats(SlotNumber slot);
+    std::string describe_server(const BeanstalkTotals& totals) const;
     void stats_job(SlotNumber slot, MessageId id);
     void stats_tube(SlotNumber slot, const std::string& tube);
     void describe_tube(SlotNumber slot, const std::string& tube, const QueueAnswer& queue);
@@ -127,7 +128,7 @@ class BeanstalkSession final : public StreamSession {
     void list_times(MessageId id);
     void unlist_times(MessageId id);
     void reserve(SlotNumber slot, std::optional<std::int32_t> timeout_s);
-    std::vector<std::string> tubes_to_try();
+    std::vector<std::string> tubes_to_try(const BeanstalkPort::FirstReady& first);
     void try_next_tube();
     void wait_in_all_tubes();
     void ask_tube(const std::string& tube, bool waits);
@@ -136,7 +137,7 @@ class BeanstalkSession final : public StreamSession {
     std::string take_job(Delivered job, const std::string& tube);
     void reserve_job(SlotNumber slot, MessageId id);
     void end_reserve(std::string_view text);
-    void end_wait(std::string_view text);
+    void end_wait();
     void stop_waiting();
     void withdraw_reserve();
     void tube_changed();

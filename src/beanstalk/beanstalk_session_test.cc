@@ -1,72 +1,23 @@
-// Sessions over a real engine with a clock of the test.
+// Sessions over a real engine with a clock of the test: on its thread, and on a thread of their own. Of the latter the
+// test runs both loops, in turns, so that nothing depends on which one is faster.
 #include "beanstalk/beanstalk_session.h"
 
 #include <deque>
 #include <functional>
-#include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "engine/trial/trial_engine.h"
+#include "beanstalk/beanstalk_far_port.h"
+#include "beanstalk/beanstalk_near_port.h"
+#include "beanstalk/trial_port_fixture.h"
 
 namespace duewheel::beanstalk_session_test {
 namespace {
-
-// Its lateness and wheel are not asked for by sessions.
-class EnginePort final : public CommandPort {
-  public:
-    ReplyTokens add_sink(ReplySink sink) override { return sinks_.add(std::move(sink)); }
-    void submit(Command&& command, ReplyToken token, SharedLimits limits) override {
-        tokens_.emplace(shard_.submit(std::move(command), std::move(limits)), token);
-        ++submitted;
-    }
-    void forget(ReplyToken token) override {
-        for (const auto& [engines, own] : tokens_) {
-            if (own == token) shard_.engine().forget(engines);
-        }
-    }
-    bool withdraw(ReplyToken token) override {
-        return std::any_of(tokens_.begin(), tokens_.end(), [&](const auto& each) {
-            return each.second == token && shard_.engine().withdraw(each.first);
-        });
-    }
-    // Replies as they are known, in the order of their commands.
-    void deliver() {
-        shard_.turn();
-        while (!shard_.replies.empty()) {
-            auto reply = shard_.replies.extract(shard_.replies.begin());
-            sinks_.deliver(tokens_.at(reply.key()), std::move(reply.mapped()));
-            if (shard_.replies.empty()) shard_.turn();
-        }
-    }
-    TrialEngine& shard() { return shard_; }
-
-    const AccessToken* find_token(std::string_view) const override { return nullptr; }
-    const AccessToken* find_token_of_certificate(std::string_view) const override { return nullptr; }
-    EngineCounters counters() const override { return {}; }
-    std::vector<QueueCounters> busiest_queues(std::size_t) const override { return {}; }
-    std::optional<ReadyKey> first_ready(std::string_view queue) override {
-        return shard_.engine().first_ready(kDefaultNamespace, queue);
-    }
-    QueueSums queue_sums() const override { return {}; }
-    DeliveryLevels recent_deliveries() const override { return {}; }
-    const LatenessHistory& lateness_history() const override { std::abort(); }
-    WheelView wheel() const override { return {}; }
-    ClockStatus clock() const override { return {}; }
-    bool accept_clock() override { return false; }
-    void advance_clock(std::int64_t) override {}
-
-    int submitted = 0;
-
-  private:
-    TrialEngine shard_;
-    ReplySinks sinks_;
-    std::map<ReplyToken, ReplyToken> tokens_;
-};
 
 class Client final : public StreamClient {
   public:
@@ -122,12 +73,53 @@ class TrialAudit final : public AuditPort {
     std::deque<std::function<void(bool)>> waiting;
 };
 
-class BeanstalkSessions : public ::testing::Test {
+// What is between the engine and sessions.
+class Link {
+  public:
+    Link(TrialPort& engine, AuditPort* audit, bool is_far) : engine_(engine), near_(engine, audit) {
+        if (is_far) far_.emplace(near_, engine_loop_, own_loop_);
+    }
+
+    BeanstalkPort& port() {
+        if (far_) return *far_;
+        return near_;
+    }
+    // What sessions have sent reaches the engine, and what they read without a call is current.
+    void pass_calls() {
+        if (!far_) return;
+        far_->publish();
+        run_once(own_loop_);
+        run_once(engine_loop_);
+    }
+    // All replies that are there reach the sessions.
+    void deliver() {
+        pass_calls();
+        engine_.deliver();
+        if (!far_) return;
+        run_once(engine_loop_);
+        run_once(own_loop_);
+    }
+
+  private:
+    static void run_once(EventLoop& loop) {
+        loop.run([&] {
+            loop.stop();
+            return EventLoop::kAtOnce;
+        });
+    }
+
+    TrialPort& engine_;
+    EventLoop engine_loop_, own_loop_;
+    BeanstalkNearPort near_;
+    std::optional<BeanstalkFarPort> far_;
+};
+
+class BeanstalkSessions : public ::testing::TestWithParam<bool> {
   protected:
     void run() {
         for (int i = 0; i < 50; ++i) {
             for (Client* client : {&one_, &two_}) client->feed();
-            port_.deliver();
+            link_.deliver();
         }
         for (Client* client : {&one_, &two_}) client->feed();
     }
@@ -144,13 +136,18 @@ class BeanstalkSessions : public ::testing::Test {
     }
 
     std::int64_t now_ms_ = 5'000;
-    EnginePort port_;
-    BeanstalkService service_{port_, {}, [this] { return now_ms_; }};
+    TrialPort port_;
+    Link link_{port_, nullptr, GetParam()};
+    BeanstalkService service_{link_.port(), {}, [this] { return now_ms_; }};
     Client one_{service_};
     Client two_{service_};
 };
 
-TEST_F(BeanstalkSessions, a_job_is_reserved_once_and_ends_with_its_delete) {
+INSTANTIATE_TEST_SUITE_P(On, BeanstalkSessions, ::testing::Bool(), [](const auto& of) {
+    return std::string(of.param ? "their_own_thread" : "the_engines_thread");
+});
+
+TEST_P(BeanstalkSessions, a_job_is_reserved_once_and_ends_with_its_delete) {
     EXPECT_EQ(ask(one_, "put 1 0 60 1\r\nx\r\n"), "INSERTED 1024\r\n");
     EXPECT_EQ(ask(one_, "reserve\r\n"), "RESERVED 1024 1\r\nx\r\n");
     EXPECT_EQ(ask(two_, "reserve-with-timeout 0\r\n"), "TIMED_OUT\r\n");
@@ -159,7 +156,7 @@ TEST_F(BeanstalkSessions, a_job_is_reserved_once_and_ends_with_its_delete) {
     EXPECT_EQ(ask(one_, "delete 1024\r\n"), "NOT_FOUND\r\n");
 }
 
-TEST_F(BeanstalkSessions, a_job_times_out_after_its_ttr_whether_it_is_short_or_long) {
+TEST_P(BeanstalkSessions, a_job_times_out_after_its_ttr_whether_it_is_short_or_long) {
     for (const std::int64_t ttr_s : {2, 60, 600, 100'000}) {
         const std::string id = ask(one_, "put 1 0 " + std::to_string(ttr_s) + " 1\r\nx\r\n").substr(9);
         EXPECT_EQ(ask(one_, "reserve\r\n"), "RESERVED " + id.substr(0, id.size() - 2) + " 1\r\nx\r\n");
@@ -179,7 +176,7 @@ TEST_F(BeanstalkSessions, a_job_times_out_after_its_ttr_whether_it_is_short_or_l
     EXPECT_EQ(service_.counters().timeouts, 4U);
 }
 
-TEST_F(BeanstalkSessions, a_client_that_waits_hears_of_its_deadline) {
+TEST_P(BeanstalkSessions, a_client_that_waits_hears_of_its_deadline) {
     ask(one_, "put 1 0 10 1\r\nx\r\nreserve\r\n");
     EXPECT_EQ(ask(one_, "reserve\r\n"), "");
     pass(8'999);
@@ -191,7 +188,7 @@ TEST_F(BeanstalkSessions, a_client_that_waits_hears_of_its_deadline) {
     EXPECT_EQ(ask(one_, "reserve\r\n"), "RESERVED 2048 1\r\ny\r\n") << "there is a job";
 }
 
-TEST_F(BeanstalkSessions, a_wait_times_out) {
+TEST_P(BeanstalkSessions, a_wait_times_out) {
     one_.send("reserve-with-timeout 3\r\n");
     run();
     pass(2'999);
@@ -204,7 +201,7 @@ TEST_F(BeanstalkSessions, a_wait_times_out) {
 
 // The wait ended with TIMED_OUT, and the job that had been leased for it was returned, as one that was reserved once:
 // Laravel, which counts so and tries a job once unless told otherwise, took it for failed without having run it.
-TEST_F(BeanstalkSessions, a_job_that_is_on_its_way_when_a_wait_times_out_is_reserved) {
+TEST_P(BeanstalkSessions, a_job_that_is_on_its_way_when_a_wait_times_out_is_reserved) {
     EXPECT_EQ(ask(two_, "put 1 3 60 1\r\nx\r\n"), "INSERTED 1024\r\n");
     EXPECT_EQ(ask(one_, "reserve-with-timeout 3\r\n"), "");
     pass(3'000);
@@ -212,7 +209,7 @@ TEST_F(BeanstalkSessions, a_job_that_is_on_its_way_when_a_wait_times_out_is_rese
     EXPECT_NE(ask(one_, "stats-job 1024\r\n").find("reserves: 1\n"), std::string::npos);
 }
 
-TEST_F(BeanstalkSessions, jobs_of_a_closed_session_are_ready_and_waits_end) {
+TEST_P(BeanstalkSessions, jobs_of_a_closed_session_are_ready_and_waits_end) {
     ask(one_, "put 1 0 60 1\r\nx\r\nreserve\r\n");
     two_.send("reserve\r\n");
     run();
@@ -224,7 +221,7 @@ TEST_F(BeanstalkSessions, jobs_of_a_closed_session_are_ready_and_waits_end) {
     EXPECT_EQ(service_.sessions(), 1U);
 }
 
-TEST_F(BeanstalkSessions, of_the_jobs_of_several_tubes_that_come_at_once_one_is_taken) {
+TEST_P(BeanstalkSessions, of_the_jobs_of_several_tubes_that_come_at_once_one_is_taken) {
     ask(one_, "watch a\r\nwatch b\r\n");
     one_.send("reserve\r\n");
     run();
@@ -240,7 +237,7 @@ TEST_F(BeanstalkSessions, of_the_jobs_of_several_tubes_that_come_at_once_one_is_
     EXPECT_EQ(ask(one_, "reserve-with-timeout 0\r\n").substr(0, 9), "RESERVED ");
 }
 
-TEST_F(BeanstalkSessions, a_job_is_reserved_by_its_id_whatever_state_it_waits_in) {
+TEST_P(BeanstalkSessions, a_job_is_reserved_by_its_id_whatever_state_it_waits_in) {
     ask(one_, "use a\r\nput 1 0 60 1\r\nx\r\nput 1 1000 60 1\r\ny\r\nput 1 0 60 1\r\nz\r\n");
     ask(one_, "watch a\r\n");
     EXPECT_EQ(ask(one_, "reserve\r\nbury 1024 1\r\n"), "RESERVED 1024 1\r\nx\r\nBURIED\r\n");
@@ -256,19 +253,21 @@ TEST_F(BeanstalkSessions, a_job_is_reserved_by_its_id_whatever_state_it_waits_in
     EXPECT_EQ(ask(one_, "reserve-with-timeout 0\r\n"), "RESERVED 3072 1\r\nz\r\n");
 }
 
-TEST_F(BeanstalkSessions, a_client_that_leaves_while_its_job_is_read_has_not_reserved_it) {
+TEST_P(BeanstalkSessions, a_client_that_leaves_while_its_job_is_read_has_not_reserved_it) {
     ask(one_, "put 1 1000 60 1\r\nx\r\n");
     port_.shard().hold_commits = true;
     two_.send("reserve-job 1024\r\n");
     two_.feed();
+    link_.pass_calls();
     port_.shard().turn();
     two_.close();
+    link_.pass_calls();
     port_.shard().hold_commits = false;
     port_.shard().settle();
     EXPECT_EQ(ask(one_, "reserve-with-timeout 0\r\n"), "RESERVED 1024 1\r\nx\r\n");
 }
 
-TEST_F(BeanstalkSessions, of_several_tubes_the_job_with_the_smallest_priority_comes_first) {
+TEST_P(BeanstalkSessions, of_several_tubes_the_job_with_the_smallest_priority_comes_first) {
     ask(one_, "use a\r\nput 5 0 60 1\r\nA\r\nput 1 0 60 1\r\nB\r\n");
     ask(one_, "use b\r\nput 3 0 60 1\r\nC\r\nput 5 0 60 1\r\nD\r\n");
     ask(two_, "watch a\r\nwatch b\r\nwatch empty\r\n");
@@ -281,7 +280,7 @@ TEST_F(BeanstalkSessions, of_several_tubes_the_job_with_the_smallest_priority_co
     EXPECT_EQ(ask(two_, "reserve-with-timeout 0\r\n"), "TIMED_OUT\r\n");
 }
 
-TEST_F(BeanstalkSessions, a_release_and_a_bury_give_a_job_another_priority) {
+TEST_P(BeanstalkSessions, a_release_and_a_bury_give_a_job_another_priority) {
     ask(one_, "put 1 0 60 1\r\nx\r\nput 2 0 60 1\r\ny\r\n");
     EXPECT_EQ(ask(one_, "reserve\r\nrelease 1024 3 0\r\n"), "RESERVED 1024 1\r\nx\r\nRELEASED\r\n");
     EXPECT_EQ(ask(one_, "peek-ready\r\n"), "FOUND 2048 1\r\ny\r\n");
@@ -291,7 +290,7 @@ TEST_F(BeanstalkSessions, a_release_and_a_bury_give_a_job_another_priority) {
 }
 
 // A pipeline of releases took a commit for each.
-TEST_F(BeanstalkSessions, commands_that_change_different_jobs_share_a_commit_and_are_answered_in_order) {
+TEST_P(BeanstalkSessions, commands_that_change_different_jobs_share_a_commit_and_are_answered_in_order) {
     for (int i = 0; i < 6; ++i) ask(one_, "put 1 0 60 1\r\nx\r\n");
     for (int i = 0; i < 4; ++i) ask(one_, "reserve\r\n");
     EXPECT_EQ(ask(two_, "reserve-job 5120\r\nbury 5120 1\r\n"), "RESERVED 5120 1\r\nx\r\nBURIED\r\n");
@@ -304,7 +303,7 @@ TEST_F(BeanstalkSessions, commands_that_change_different_jobs_share_a_commit_and
     EXPECT_LE(port_.shard().engine().totals().commit, commits + 3);
 }
 
-TEST_F(BeanstalkSessions, commands_about_one_job_are_executed_one_after_the_other) {
+TEST_P(BeanstalkSessions, commands_about_one_job_are_executed_one_after_the_other) {
     ask(one_, "put 1 0 60 1\r\nx\r\nput 1 0 60 1\r\ny\r\n");
     EXPECT_EQ(ask(one_,
                   "reserve-job 1024\r\nrelease 1024 1 100\r\nkick-job 1024\r\nreserve-job 1024\r\nbury 1024 1\r\n"
@@ -313,10 +312,11 @@ TEST_F(BeanstalkSessions, commands_about_one_job_are_executed_one_after_the_othe
               "NOT_FOUND\r\nDELETED\r\n");
 }
 
-TEST_F(BeanstalkSessions, puts_and_deletes_are_in_progress_together_and_other_commands_wait) {
+TEST_P(BeanstalkSessions, puts_and_deletes_are_in_progress_together_and_other_commands_wait) {
     port_.shard().hold_commits = true;
     one_.send("put 1 0 60 1\r\na\r\nput 1 0 60 1\r\nb\r\nstats-job 1024\r\nlist-tube-used\r\n");
     one_.feed();
+    link_.pass_calls();
     EXPECT_EQ(port_.submitted, 2);
     port_.shard().hold_commits = false;
     port_.shard().settle();
@@ -328,7 +328,7 @@ TEST_F(BeanstalkSessions, puts_and_deletes_are_in_progress_together_and_other_co
 
 // A page of any site could post to the listener: the lines of the request's head were refused, and the commands in its
 // body were carried out.
-TEST_F(BeanstalkSessions, another_protocol_ends_the_session_and_nothing_behind_it_is_carried_out) {
+TEST_P(BeanstalkSessions, another_protocol_ends_the_session_and_nothing_behind_it_is_carried_out) {
     const std::string kPut = "put 1 0 60 1\r\na\r\n";
     for (const char* beginning : {"POST / HTTP/1.1\r\n", "nonsense\r\n", "\r\n", "\x16\x03\x01\r\n"}) {
         Client client(service_);
@@ -347,11 +347,12 @@ TEST_F(BeanstalkSessions, another_protocol_ends_the_session_and_nothing_behind_i
         EXPECT_EQ(client.output(), "USING other\r\nUNKNOWN_COMMAND\r\n") << later;
         EXPECT_TRUE(client.is_finished);
     }
+    link_.pass_calls();
     EXPECT_EQ(port_.submitted, 0);
 }
 
 // The memory of unfinished jobs is shared by all clients, and a client that never sent the rest kept its part for good.
-TEST_F(BeanstalkSessions, a_job_that_does_not_arrive_in_time_ends_the_session) {
+TEST_P(BeanstalkSessions, a_job_that_does_not_arrive_in_time_ends_the_session) {
     Client slow(service_), steady(service_);
     slow.send("put 1 0 60 100\r\nhalf");
     slow.feed();
@@ -365,7 +366,7 @@ TEST_F(BeanstalkSessions, a_job_that_does_not_arrive_in_time_ends_the_session) {
 }
 
 // A client that requested statistics without reading them had thousands of replies made at once, and all others waited.
-TEST_F(BeanstalkSessions, a_few_of_the_commands_that_a_client_has_sent_are_answered_in_a_turn) {
+TEST_P(BeanstalkSessions, a_few_of_the_commands_that_a_client_has_sent_are_answered_in_a_turn) {
     const std::pair<std::string, std::string> kAsked[] = {{"list-tube-used\r\n", "USING default\r\n"},
                                                           {"nonsense\r\n", "UNKNOWN_COMMAND\r\n"}};  // not first
     for (const auto& [command, reply] : kAsked) {
@@ -379,7 +380,7 @@ TEST_F(BeanstalkSessions, a_few_of_the_commands_that_a_client_has_sent_are_answe
     }
 }
 
-TEST_F(BeanstalkSessions, a_tube_that_is_paused_gives_nothing_to_those_who_waited) {
+TEST_P(BeanstalkSessions, a_tube_that_is_paused_gives_nothing_to_those_who_waited) {
     one_.send("reserve\r\n");
     run();
     EXPECT_EQ(ask(two_, "pause-tube default 10\r\n"), "PAUSED\r\n");
@@ -390,11 +391,12 @@ TEST_F(BeanstalkSessions, a_tube_that_is_paused_gives_nothing_to_those_who_waite
     EXPECT_EQ(ask(two_, "pause-tube unknown 10\r\n"), "NOT_FOUND\r\n");
 }
 
-TEST_F(BeanstalkSessions, a_stop_ends_waits_and_answers_what_is_in_progress) {
+TEST_P(BeanstalkSessions, a_stop_ends_waits_and_answers_what_is_in_progress) {
     port_.shard().hold_commits = true;
     one_.send("put 1 0 60 1\r\na\r\nput 1");
     two_.send("reserve\r\n");
     for (Client* client : {&one_, &two_}) client->feed();
+    link_.pass_calls();
     service_.stop();
     EXPECT_EQ(two_.output(), "TIMED_OUT\r\n");
     EXPECT_TRUE(two_.is_finished);
@@ -407,10 +409,10 @@ TEST_F(BeanstalkSessions, a_stop_ends_waits_and_answers_what_is_in_progress) {
 }
 
 // Ten thousand clients that each sent half a job could take all memory.
-TEST_F(BeanstalkSessions, unfinished_jobs_of_all_clients_have_a_limit) {
+TEST_P(BeanstalkSessions, unfinished_jobs_of_all_clients_have_a_limit) {
     BeanstalkOptions options;
     options.unfinished_bytes_max = 10;
-    BeanstalkService service(port_, options, [this] { return now_ms_; });
+    BeanstalkService service(link_.port(), options, [this] { return now_ms_; });
     Client one(service);
     const auto send = [](Client& client, const std::string& bytes) {
         client.send(bytes);
@@ -428,12 +430,12 @@ TEST_F(BeanstalkSessions, unfinished_jobs_of_all_clients_have_a_limit) {
         EXPECT_EQ(two.output(), "OUT_OF_MEMORY\r\nUSING default\r\n");
     }
     send(one, "678\r\n");
-    port_.deliver();
+    link_.deliver();
     EXPECT_EQ(one.output().substr(0, 9), "INSERTED ");
 }
 
 // Delays of more than ten years, and a limit that this protocol did not know of, were answered INTERNAL_ERROR.
-TEST_F(BeanstalkSessions, all_delays_are_taken_and_no_input_is_an_internal_error) {
+TEST_P(BeanstalkSessions, all_delays_are_taken_and_no_input_is_an_internal_error) {
     EXPECT_EQ(ask(one_, "put 0 4294967295 60 1\r\nx\r\n"), "INSERTED 1024\r\n");
     EXPECT_EQ(ask(one_, "put 0 4294967296 60 1\r\n"), "BAD_FORMAT\r\n");
     EXPECT_EQ(ask(one_, "reserve-job 1024\r\nrelease 1024 0 4294967295\r\n"), "RESERVED 1024 1\r\nx\r\nRELEASED\r\n");
@@ -448,17 +450,16 @@ TEST_F(BeanstalkSessions, all_delays_are_taken_and_no_input_is_an_internal_error
 }
 
 // Over HTTP both leave a line in the audit log; a client of this protocol changed a whole tube without a trace.
-TEST_F(BeanstalkSessions, a_kick_and_a_pause_are_answered_when_the_audit_log_has_their_line) {
+TEST_P(BeanstalkSessions, a_kick_and_a_pause_are_answered_when_the_audit_log_has_their_line) {
     TrialAudit audit;
-    BeanstalkOptions options;
-    options.audit = &audit;
-    BeanstalkService service(port_, options, [this] { return now_ms_; });
+    Link link(port_, &audit, GetParam());
+    BeanstalkService service(link.port(), {}, [this] { return now_ms_; });
     Client one(service);
     const auto replies_to = [&](const std::string& bytes) {
         one.send(bytes);
         for (int i = 0; i < 10; ++i) {
             one.feed();
-            port_.deliver();
+            link.deliver();
         }
         return one.output();
     };
@@ -481,16 +482,18 @@ TEST_F(BeanstalkSessions, a_kick_and_a_pause_are_answered_when_the_audit_log_has
     EXPECT_EQ(audit.entries[2].outcome, "unknown_queue");
 
     audit.available = false;
+    link.pass_calls();
     EXPECT_EQ(replies_to("kick 5\r\npause-tube default 0\r\n"), "OUT_OF_MEMORY\r\nOUT_OF_MEMORY\r\n");
     EXPECT_EQ(audit.entries.size(), 3u);
 
     audit.available = true;
+    link.pass_calls();
     EXPECT_EQ(replies_to("kick 5\r\n"), "");
     one.close();
     audit.finish(true);  // to a client that has left
 }
 
-TEST_F(BeanstalkSessions, a_draining_server_refuses_puts_and_serves_the_rest) {
+TEST_P(BeanstalkSessions, a_draining_server_refuses_puts_and_serves_the_rest) {
     ask(one_, "put 1 0 60 1\r\nx\r\n");
     service_.drain();
     EXPECT_EQ(ask(one_, "put 1 0 60 1\r\nx\r\n"), "DRAINING\r\n");

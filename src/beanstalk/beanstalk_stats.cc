@@ -122,8 +122,13 @@ bool has_jobs(const QueueAnswer& queue) {
 }  // namespace
 
 void BeanstalkSession::stats(SlotNumber slot) {
-    const EngineCounters engine = service_.port_.counters();
-    const QueueSums sums = service_.port_.queue_sums();
+    service_.port_.read_totals(service_.while_open<BeanstalkTotals>(
+        number_, [this, slot](const BeanstalkTotals& totals) { reply_document(slot, describe_server(totals)); }));
+}
+
+std::string BeanstalkSession::describe_server(const BeanstalkTotals& totals) const {
+    const EngineCounters& engine = totals.engine;
+    const QueueSums& sums = totals.queues;
     const BeanstalkCounters& counters = service_.counters_;
     const std::uint64_t elsewhere = engine.ready + engine.leased + sums.held + sums.prepared;
     BeanstalkYaml yaml;
@@ -160,7 +165,7 @@ void BeanstalkSession::stats(SlotNumber slot) {
     yaml.add("hostname", service_.options_.hostname);
     yaml.add("os", service_.options_.os);
     yaml.add("platform", service_.options_.platform);
-    reply_document(slot, yaml.text());
+    return yaml.text();
 }
 
 void BeanstalkSession::stats_job(SlotNumber slot, MessageId id) {
@@ -170,7 +175,7 @@ void BeanstalkSession::stats_job(SlotNumber slot, MessageId id) {
         const auto* message = std::get_if<MessageAnswer>(&result);
         if (message == nullptr || !message->has_content) return reply(slot, "NOT_FOUND\r\n");
         const MessageState& state = message->row.state;
-        const std::int64_t server_ms = service_.port_.clock().server_ms;
+        const std::int64_t server_ms = service_.port_.server_ms();
         std::int64_t left_ms = 0;
         if (state.state == State::leased) {
             left_ms = service_.reserved_.contains(message->row.id) ? service_.time_left_ms(message->row.id)

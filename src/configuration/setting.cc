@@ -112,9 +112,9 @@ constexpr Setting kSettings[] = {
         {.name = "io.threads",
          .kind = Kind::number,
          .sentence = "Number of threads that serve HTTP connections: sockets, TLS, and the parsing and formatting of "
-                     "HTTP. With 0 the thread of the engine serves them too. auto: 0 with one or two "
-                     "processors, otherwise one less than there are, up to 8. Limits for all clients together are "
-                     "divided among the threads.",
+                     "HTTP. One more serves clients of beanstalkd. With 0 the thread of the engine serves them all. "
+                     "auto: 0 with one or two processors, otherwise one less than there are, up to 8. Limits for all "
+                     "clients together are divided among the threads.",
          .min = 0,
          .max = kIoThreadsMax,
          .may_be_auto = true}),

@@ -13,6 +13,7 @@
 #include "base/version.h"
 #include "beanstalk/beanstalk_session.h"
 #include "server/limits/options_check.h"
+#include "server/process/io_thread.h"
 #include "shared/system_clock.h"
 
 namespace duewheel {
@@ -35,9 +36,8 @@ BeanstalkProcess this_process() {
 }
 
 BeanstalkOptions session_options(const BeanstalkSettings& settings, const HttpLimits& limits,
-                                 const std::string& instance, AuditPort* audit) {
+                                 const std::string& instance) {
     BeanstalkOptions options;
-    options.audit = audit;
     options.job_bytes_max = settings.job_bytes_max;
     options.unfinished_bytes_max = limits.unfinished_bytes_max;
     options.job_deadline_ms = limits.body_deadline.count();
@@ -85,24 +85,46 @@ Status check_beanstalk_settings(const BeanstalkSettings& settings, bool unsafe) 
 }
 
 // A test clock is followed by what the protocol times itself, too: the TTR, pauses and timeouts.
-Beanstalk::Beanstalk(EventLoop& loop, CommandPort& port, BeanstalkOptions options, std::size_t connections_max)
-    : now_ms_(port.clock().state == ClockState::test
-                  ? std::function<std::int64_t()>([&port] { return port.clock().server_ms; })
-                  : monotonic_now_ms),
-      service_(port, std::move(options), now_ms_),
-      server_(loop, {.connections_max = connections_max},
+Beanstalk::Beanstalk(EventLoop& loop, CommandPort& port, AuditPort* audit, BeanstalkOptions options,
+                     std::size_t connections_max, bool has_own_thread)
+    : engine_loop_(loop),
+      own_loop_(has_own_thread ? std::make_unique<EventLoop>() : nullptr),
+      near_port_(port, audit),
+      far_port_(has_own_thread ? std::make_unique<BeanstalkFarPort>(near_port_, engine_loop_, *own_loop_) : nullptr),
+      has_test_clock_(port.clock().state == ClockState::test),
+      now_ms_(has_test_clock_ ? std::function<std::int64_t()>([this] { return sessions_port().server_ms(); })
+                              : monotonic_now_ms),
+      service_(sessions_port(), std::move(options), now_ms_),
+      server_(own_loop_ ? *own_loop_ : engine_loop_, {.connections_max = connections_max},
               [this](StreamClient& client) { return service_.open(client); }) {}
+
+// The thread uses all members, so it ends first.
+Beanstalk::~Beanstalk() {
+    if (!own_loop_) return;
+    own_loop_->stop();
+    running_ = nullptr;
+}
 
 Result<std::unique_ptr<Beanstalk>> Beanstalk::open(EventLoop& loop, CommandPort& port,
                                                    const BeanstalkSettings& settings, const HttpLimits& limits,
-                                                   const std::string& instance, AuditPort* audit) {
+                                                   const std::string& instance, AuditPort* audit, bool has_own_thread) {
     const Result<std::optional<gid_t>> group = socket_group(settings);
     if (!group) return group.error();
-    auto opened = std::unique_ptr<Beanstalk>(
-        new Beanstalk(loop, port, session_options(settings, limits, instance, audit), limits.connections_max));
+    auto opened = std::unique_ptr<Beanstalk>(new Beanstalk(
+        loop, port, audit, session_options(settings, limits, instance), limits.connections_max, has_own_thread));
     Result<std::string> address = opened->server_.listen(settings.listen, *group);
     if (!address) return std::move(address).error();
     opened->address_ = *std::move(address);
+    if (!has_own_thread) return opened;
+    Result<std::shared_ptr<void>> started = start_io_thread("dw-beanstalk", [of = opened.get()] {
+        of->own_loop_->run([of] {
+            const EventLoop::TimePoint next = of->end_due();
+            of->publish();
+            return next;
+        });
+    });
+    if (!started) return std::move(started).error();
+    opened->running_ = *std::move(started);
     return opened;
 }
 
@@ -115,14 +137,47 @@ std::optional<BoundAddress> Beanstalk::bound() const {
 }
 
 EventLoop::TimePoint Beanstalk::run_due() {
+    if (!far_port_) return end_due();
+    if (far_port_->publish() && has_test_clock_) own_loop_->post([this] { service_.run_due(); });
+    return EventLoop::kOnEvents;
+}
+
+EventLoop::TimePoint Beanstalk::end_due() {
     const std::int64_t at_ms = service_.run_due();
     if (at_ms == BeanstalkService::kNever) return EventLoop::kOnEvents;
     return EventLoop::TimePoint(std::chrono::milliseconds(monotonic_now_ms() + at_ms - now_ms_() + 1));
 }
 
+void Beanstalk::publish() {
+    const bool is_over = is_stopped_ && server_.connections() == 0;
+    const std::lock_guard lock(mutex_);
+    published_.counters = service_.counters();
+    published_.connections = server_.connections();
+    // The engine's loop may be waiting for nothing else.
+    if (is_over && !std::exchange(published_.is_over, true)) engine_loop_.post([] {});
+}
+
+Beanstalk::State Beanstalk::state() const {
+    if (!own_loop_) return {service_.counters(), server_.connections(), is_stopped_ && server_.connections() == 0};
+    const std::lock_guard lock(mutex_);
+    return published_;
+}
+
+void Beanstalk::run(std::function<void()> function) {
+    if (!own_loop_) return function();
+    own_loop_->post(std::move(function));
+}
+
+void Beanstalk::drain() {
+    run([this] { service_.drain(); });
+}
+
 void Beanstalk::stop() {
-    server_.stop_accepting();
-    service_.stop();
+    run([this] {
+        server_.stop_accepting();
+        service_.stop();
+        is_stopped_ = true;
+    });
 }
 
 }  // namespace duewheel

@@ -29,6 +29,7 @@
 #include "server/node/node_role.h"
 #include "server/process/end_signals.h"
 #include "server/process/http_listener.h"
+#include "server/process/io_thread.h"
 #include "server/process/last_resort.h"
 #include "server/process/open_files.h"
 #include "server/shard/data_directory.h"
@@ -221,7 +222,8 @@ Status Server::Parts::open_audit() {
 Status Server::Parts::open_beanstalk() {
     if (options.beanstalk.listen.empty()) return {};
     Result<std::unique_ptr<Beanstalk>> opened =
-        Beanstalk::open(loop, *shard, options.beanstalk, options.http, data.instance(), audit.get());
+        Beanstalk::open(loop, *shard, options.beanstalk, options.http, data.instance(), audit.get(),
+                        io_thread_count(options.io_threads) > 0);
     if (!opened) {
         Error error = std::move(opened).error();
         if (error.code == "bad_address"_code)
@@ -358,8 +360,8 @@ EventLoop::TimePoint Server::Parts::turn() {
         if (kafka) kafka->start_reading();
     }
     const EventLoop::TimePoint next = std::min(next_work, reports.report_alive());
-    if (!stop.is_drained || (beanstalk && beanstalk->connections() > 0 && monotonic_now_ns() < stop.by_ns)) return next;
-    leave_when_idle();
+    if (!stop.is_drained) return next;
+    if (!beanstalk || beanstalk->is_over() || monotonic_now_ns() >= stop.by_ns) leave_when_idle();
     return std::min(next, EventLoop::TimePoint(std::chrono::nanoseconds(stop.by_ns)));
 }
 

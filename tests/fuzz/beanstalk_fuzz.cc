@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/error_codes.h"
+#include "beanstalk/beanstalk_near_port.h"
 #include "beanstalk/beanstalk_session.h"
 #include "fuzz/fuzz_target.h"
 #include "fuzz/input_script.h"
@@ -172,10 +173,11 @@ void fuzz(std::string_view input) {
     require(parse(bytes, script, true) == parse(bytes, script, false), "other commands in pieces");
 
     ScriptedPort port(script);
+    BeanstalkNearPort near(port, nullptr);
     std::int64_t now_ms = 1'000;
     BeanstalkOptions options;
     options.job_bytes_max = kJobBytesMax;
-    BeanstalkService service(port, options, [&] { return now_ms; });
+    BeanstalkService service(near, options, [&] { return now_ms; });
     Client client;
     std::unique_ptr<BeanstalkSession> session = service.open(client);
     std::string waiting;

@@ -6,6 +6,7 @@ import tempfile
 import threading
 import unittest
 
+from beanstalk_client import BeanstalkDaemon
 from certificates import Authority
 from daemon import BIN, Daemon
 from raw_sockets import connect, read_answer, request, wait_until
@@ -84,6 +85,25 @@ class IoThreads(unittest.TestCase):
                     self.assertEqual(status, 400)
                     wait_until(lambda: "plain_http" in daemon.log_text(), "the log tells of the handshake")
                     connection.close()
+
+    def test_clients_of_beanstalkd_have_a_thread_of_their_own(self):
+        for threads in THREADS:
+            with self.subTest(threads=threads), BeanstalkDaemon(arguments=["--io-threads", str(threads)]) as daemon:
+                daemon.start()
+                self.assertEqual("dw-beanstalk" in names_of_threads(daemon), threads > 0)
+                client = daemon.connect()
+                job = client.put(b"x")
+                self.assertEqual(client.ask("reserve\r\n"), b"RESERVED %d 1\r\nx\r\n" % job)
+                self.assertEqual(client.ask(f"delete {job}\r\n"), b"DELETED\r\n")
+                _, metrics = daemon.client().request("GET", "/metrics")
+                self.assertIn("\nduewheel_beanstalk_connections 1\n", metrics)
+                self.assertIn("\nduewheel_beanstalk_commands_total 3\n", metrics)
+                client.send("put 0 0 60 1\r\ny\r\nreserve\r\nreserve\r\n")
+                self.assertEqual(client.read()[:9], b"INSERTED ")
+                self.assertEqual(client.read()[:9], b"RESERVED ")
+                self.assertEqual(daemon.terminate(), 0)
+                self.assertEqual(client.read(), b"TIMED_OUT\r\n")
+                self.assertEqual(client.read(), b"")
 
     def test_numbers_out_of_range_are_refused(self):
         for text, error in (("1000", "`io.threads` is 1000; choose auto, or 0 to 64"),

@@ -40,7 +40,8 @@ struct ServerOptions {
     std::chrono::milliseconds drain{10'000};  // from a stop to its end, if what arrived cannot be answered sooner
     EngineOptions engine;
     HttpLimits http;
-    // They serve HTTP connections. 0: the thread of the engine does; none: derived from the number of processors.
+    // They serve HTTP connections, and one more those of beanstalkd's protocol. 0: the thread of the engine serves all;
+    // none: derived from the number of processors.
     std::optional<std::uint64_t> io_threads;
     std::vector<std::string> http_hosts;  // host names of the server besides its address, whose pages may call it
     HttpApiOptions api;                   // limits and logging; calls and callers are set by the server

@@ -1,42 +1,20 @@
 #include "server/process/http_listener.h"
 
-#include <algorithm>
 #include <string>
-#include <system_error>
-#include <thread>
 #include <utility>
 
-#include "base/error_codes.h"
+#include "server/process/io_thread.h"
 #include "shared/system_clock.h"
 
 namespace duewheel {
 
-namespace {
-
-// One processor is for the engine. With two, the other one has enough to do with commits, the index and the clients.
-std::uint64_t automatic_threads() {
-    constexpr std::uint64_t kMax = 8;
-    const std::uint64_t processors = std::thread::hardware_concurrency();
-    return processors <= 2 ? 0 : std::min(processors - 1, kMax);
-}
-
-Result<std::shared_ptr<void>> start_thread(std::size_t number, std::function<void()> run) {
-    try {
-        const auto thread = std::make_shared<Worker>("dw-io-" + std::to_string(number));
-        thread->run(std::move(run));
-        return std::shared_ptr<void>(thread);
-    } catch (const std::system_error& error) {
-        return Error{"io_error"_code, "cannot start I/O thread " + std::to_string(number + 1) + ": " +
-                                          error.code().message() + "; lower io.threads, or raise the limit on threads"};
-    }
-}
-
-}  // namespace
-
 Status HttpListener::open() {
     http_ = std::make_unique<HttpThreads>(
-        loop_, static_cast<std::size_t>(options_.io_threads.value_or(automatic_threads())), start_thread, options_.http,
-        [this](const HttpRequest& request, HttpReply reply) { api_->handle(request, std::move(reply)); },
+        loop_, io_thread_count(options_.io_threads),
+        [](std::size_t number, std::function<void()> run) {
+            return start_io_thread("dw-io-" + std::to_string(number), std::move(run));
+        },
+        options_.http, [this](const HttpRequest& request, HttpReply reply) { api_->handle(request, std::move(reply)); },
         format_http_error, classify);
     http_->on_refusal([this](int status, ErrorCode code) { api_->note_refused(status, code); });
     http_->set_preparer([this](const HttpRequest& request) { return api_->prepare(request); });
