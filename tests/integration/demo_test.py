@@ -65,6 +65,13 @@ class Demo(unittest.TestCase):
         self.assertEqual(self.queues(), shop)
         self.assertEqual(self.names("schedules"), SCHEDULES)
 
+    # rm looked for the leased messages in the default namespace, and refused for an hour.
+    def test_in_a_namespace_it_is_removed_as_well(self):
+        output = self.run_program("--namespace", "shop", "demo", "fill")[1]
+        self.assertIn("`duewheel --namespace shop demo rm` removes them.", output)
+        self.assertEqual(self.run_program("--namespace", "shop", "demo", "rm"), (0, "demo removed\n", ""))
+        self.assertEqual(sum(queue["pending"] for queue in self.get("/v1/namespaces/shop/queues")["queues"]), 0)
+
     def test_rm_leaves_nothing_but_what_is_the_users(self):
         self.client.put("demo-mine", "mine", delay="1h")
         first = self.answer("demo", "fill")["put"]
@@ -86,6 +93,7 @@ class Demo(unittest.TestCase):
         self.answer("demo", "fill")
         lease = self.client.lease("demo-calls", 1)[0]["lease"]
         code, output, error = self.run_program("demo", "rm")
+        self.assertEqual([queue["queue"] for queue in self.get("/v1/queues")["queues"] if queue["pending"]], ["demo-calls"])
         self.assertEqual((code, output), (1, ""))
         self.assertIn("(queue_not_empty", error)
         self.client.request("POST", f"/v1/leases/{lease}:ack")

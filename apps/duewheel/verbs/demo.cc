@@ -218,8 +218,9 @@ int fill_demo(Session& session, const DemoArguments&) {
     return session.show(sum, [&] {
         std::printf(
             "put %d messages into queues named demo-...: see the dashboard at %s/\n"
-            "`duewheel demo rm` removes them.\n",
-            created, printable(session.server.url).c_str());
+            "`duewheel%s demo rm` removes them.\n",
+            created, printable(session.server.url).c_str(),
+            session.name_space ? (" --namespace " + printable(*session.name_space)).c_str() : "");
     });
 }
 
@@ -233,7 +234,7 @@ int release_demo_leases(Session& session, const std::string& queue) {
     if (!leased) return leased.exit_code;
     json::array leases;
     for (const json::object* row : demo_rows(leased)) {
-        const ServerAnswer message = session.get("/v1/messages/" + percent_encode(word_of(*row, "id")));
+        const ServerAnswer message = session.get(session.path("messages", word_of(*row, "id")));
         json::error_code broken;
         const std::string checkpoint(message.word("checkpoint"));  // JSON as text
         const json::value kept = json::parse(checkpoint, broken);
@@ -266,16 +267,19 @@ int empty_demo_queue(Session& session, const std::string& name) {
 
 int remove_demo(Session& session, const DemoArguments&) {
     int removed = 0;
+    int exit_code = kExitDone;  // of what was refused, such as a queue of which a client has leased messages
     // Schedules first, because they put messages; the settings of a queue after those of its groups.
     for (auto each = std::rbegin(kDemoSettings); each != std::rend(kDemoSettings); ++each) {
         if (each->kind == std::string_view("queues") && each->group == nullptr) {
-            const int exit_code = empty_demo_queue(session, each->name);
-            if (exit_code != kExitDone) return exit_code;
+            const int emptied = empty_demo_queue(session, each->name);
+            if (emptied != kExitDone) exit_code = emptied;
         }
         const ServerAnswer answer = session.ask("DELETE", demo_path(session, *each));
-        if (!answer) return answer.exit_code;
+        if (!answer) exit_code = answer.exit_code;
+        if (exit_code == kExitUnreachable) return exit_code;
         removed += is_true(answer.members, "removed") ? 1 : 0;
     }
+    if (exit_code != kExitDone) return exit_code;
     ServerAnswer sum;
     sum.members["removed"] = removed != 0;
     sum.text = plain_json(sum.members);
