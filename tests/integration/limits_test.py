@@ -403,7 +403,7 @@ ELSEWHERE = {
     "http.write_timeout": ("src/net/http/http_server_defence_test.cc", "stops_reading_from_a_client_that_does_not_read"),
     "limits.lease_response_max": ("src/engine/settings/engine_limits_test.cc", "a_lease_reply_has_up_to_the_limit_of_bytes_or_one_larger_message"),
     "limits.forecast_rows_max": ("src/engine/views/engine_forecast_test.cc",
-                                 "one_that_reached_its_limit_of_rows_reports_from_where_on_it_is_incomplete"),
+                                 "one_that_reached_its_limit_of_counts_reports_from_where_on_it_is_incomplete"),
     "limits.listings_max": ("src/engine/commands/queue_views_test.cc", "limits_are_kept"),
     "limits.redrives_max": ("src/engine/settings/engine_limits_test.cc", "the_number_of_concurrent_redrives_is_limited"),
     "limits.commands_waiting_max": ("src/engine/settings/engine_limits_test.cc",
