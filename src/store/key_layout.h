@@ -7,9 +7,8 @@
 //   c  settings  kind (1: queue, 2: namespace, 4: token),        position and size of the record, settings
 //                namespace, name
 //   d  due       instant, id, kind (1: fire; 2: expire)          row without id and due; of kind 2 without id, expiry
-//   f  forecast  namespace, queue (empty: all of them),          how many messages become due in that minute:
-//   scheduled,
-//                start of a minute                               retrying, recurring
+//   f  forecast  namespace, queue (empty: all of them),          how many messages become due in that
+//                start of a minute                               minute: scheduled, retrying, recurring
 //   q  queue     namespace, queue, instant, id                   row without id, due, namespace and queue
 //   i  id        id                                              0, row without id; or
 //                                                                1, ended instant, row without id and ended
